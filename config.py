@@ -1,0 +1,293 @@
+"""Settings and places: what the user chose, and where things lie (SPEC sections 7 and 10).
+
+Order, strongest first: command-line flags, environment, `config.toml`, the original skill's
+`config.json` in the workspace, defaults. The quick path of the thin client reads only `Places`.
+"""
+
+import json
+import os
+import re
+import stat
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from .errors import AccessError, ConfigError, UsageError
+
+DEFAULT_INSTANCE = "default"
+UNIX_PATH_LIMIT = 103 if sys.platform == "darwin" else 107
+"""Longest socket path [bytes] (FACTS section 9)."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
+
+
+class NotesSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """Which files are notes, and what their deletion means."""
+
+    extra: list[str] = []
+    """Globs, relative to the workspace, of further notes."""
+    max_ingest_bytes: int = 2_000_000
+    """A larger note is backed up but not parsed."""
+    max_backup_bytes: int = 100_000_000
+    """A larger note is neither."""
+    on_delete: Literal["retract", "keep"] = "retract"
+
+
+class SyncSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """The cloud and how it is reached; no token stands here."""
+
+    url: str = ""
+    token_file: str = ""
+    notes: Literal["backup", "off"] = "backup"
+    insecure: bool = False
+    """Allow http:// to other hosts than this machine."""
+
+
+class CloudSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """How long this device's older segments stay."""
+
+    keep_days: int = 90
+    keep_ratio: float = 20.0
+
+
+class HotSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """Limits of hot state."""
+
+    max_bytes: int = 5120
+    max_lessons: int = 20
+    max_events: int = 10
+    max_tasks: int = 10
+
+
+class WarmSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """Limits of the warm tier; `max_kb` in units of 1,000 bytes."""
+
+    max_kb: int = 50
+    retention_days: int = 30
+    eviction_threshold: float = 0.3
+
+
+class ScoringSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """`half_life_days` keeps the seed's name; it is the e-folding time [days]."""
+
+    half_life_days: float = 30.0
+    reinforcement_boost: float = 0.1
+
+
+class TreeSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """Limits of the category tree."""
+
+    max_nodes: int = 50
+    max_depth: int = 4
+    max_children: int = 10
+    max_size_bytes: int = 2048
+
+
+class Settings(msgspec.Struct, forbid_unknown_fields=True):
+    """Everything a person can set in `config.toml`."""
+
+    workspace: str = ""
+    agent_id: str = "default"
+    notes: NotesSettings = msgspec.field(default_factory=NotesSettings)
+    sync: SyncSettings = msgspec.field(default_factory=SyncSettings)
+    cloud: CloudSettings = msgspec.field(default_factory=CloudSettings)
+    hot: HotSettings = msgspec.field(default_factory=HotSettings)
+    warm: WarmSettings = msgspec.field(default_factory=WarmSettings)
+    scoring: ScoringSettings = msgspec.field(default_factory=ScoringSettings)
+    tree: TreeSettings = msgspec.field(default_factory=TreeSettings)
+
+
+class Places(msgspec.Struct, frozen=True):
+    """Where one instance keeps its things. `workspace` is None when none was named or found."""
+
+    instance: str
+    state: Path
+    runtime: Path
+    socket: Path
+    config: Path
+    workspace: Path | None
+
+    @property
+    def database(self) -> Path:
+        """The embedded libSQL file."""
+        return self.state / "memory.db"
+
+    @property
+    def lock(self) -> Path:
+        """Held by flock for the life of the daemon, or of a command that works without one."""
+        return self.state / "memoryd.lock"
+
+    @property
+    def device_file(self) -> Path:
+        """Names this device beside the database, so that a rebuilt database can succeed it."""
+        return self.state / "device"
+
+
+def checked_name(name: str, what: str = "agent id") -> str:
+    """`name` if it may name an agent or instance; it is refused, never rewritten."""
+    if not _NAME.match(name):
+        raise UsageError(
+            f"{name!r} is no valid {what}.", "Use 1 to 64 letters, digits, '_' or '-', beginning with a letter or digit."
+        )
+    return name
+
+
+def find_places(
+    workspace: str | None = None, instance: str | None = None, environment: Mapping[str, str] | None = None
+) -> Places:
+    """Resolve all places from flags, environment and configuration; touches nothing."""
+    env = os.environ if environment is None else environment
+    name = checked_name(instance or env.get("MEMORYD_INSTANCE") or DEFAULT_INSTANCE, "instance name")
+    config = Path(env["MEMORYD_CONFIG"]) if env.get("MEMORYD_CONFIG") else _user_folder("config") / "config.toml"
+    given_state = env.get("MEMORYD_STATE_DIR")
+    state = Path(given_state).absolute() if given_state else _user_folder("state") / name
+    runtime = _runtime_folder(env, name, state)
+    socket = runtime / ("default.sock" if name == DEFAULT_INSTANCE else "memoryd.sock")
+    if len(os.fsencode(socket)) > UNIX_PATH_LIMIT:
+        raise ConfigError(
+            f"The socket path {socket} is longer than {UNIX_PATH_LIMIT} bytes.", "Set XDG_RUNTIME_DIR to a shorter folder."
+        )
+    return Places(name, state, runtime, socket, config, _find_workspace(workspace, env, config))
+
+
+def load_settings(places: Places) -> Settings:
+    """The user's settings; raises `ConfigError` naming the file for anything unknown or of a wrong type."""
+    merged: dict[str, Any] = {}
+    if places.workspace is not None:
+        merged = _seed_settings(places.workspace / "config.json")
+    for key, value in _read_toml(places.config).items():
+        if isinstance(value, dict) and isinstance(merged.get(key), dict):
+            merged[key] = merged[key] | value
+        else:
+            merged[key] = value
+    try:
+        return msgspec.convert(merged, Settings)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{places.config}: {error}.", "Correct that line; docs/configuration.md lists all settings.") from None
+
+
+def cloud_url(settings: Settings, flag: str | None = None, environment: Mapping[str, str] | None = None) -> str:
+    """The cloud's base URL, `https://…` or `http://…` without a final slash; '' if there is no cloud."""
+    env = os.environ if environment is None else environment
+    given = flag or env.get("TURSO_DATABASE_URL") or env.get("TURSO_URL") or settings.sync.url
+    if not given:
+        return ""
+    parts = urlsplit(given)
+    if parts.username or parts.password:
+        raise ConfigError("The cloud's URL holds a user name or password.", "Give the token in TURSO_AUTH_TOKEN instead.")
+    scheme = "https" if parts.scheme == "libsql" else parts.scheme
+    if scheme not in ("https", "http") or not parts.hostname:
+        raise ConfigError(f"{given!r} is no cloud URL.", "Use libsql://, https:// or, on this machine, http://.")
+    if scheme == "http" and not settings.sync.insecure and not _is_loopback(parts.hostname):
+        raise ConfigError(
+            f"http:// to {parts.hostname} would send your notes unprotected.", "Use https://, or set sync.insecure = true."
+        )
+    return f"{scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def cloud_token(settings: Settings, flag: str | None = None, environment: Mapping[str, str] | None = None) -> str:
+    """The cloud's token from flag, environment, file or keyring; '' if there is none. Never log it."""
+    env = os.environ if environment is None else environment
+    given = flag or env.get("TURSO_AUTH_TOKEN") or env.get("TURSO_TOKEN")
+    if given:
+        return given.strip()
+    file = env.get("TURSO_AUTH_TOKEN_FILE") or settings.sync.token_file
+    if file:
+        return _read_private(Path(file).expanduser())
+    return _keyring_token()
+
+
+def _user_folder(kind: Literal["config", "state"]) -> Path:
+    import platformdirs  # not on the thin client's quick path
+
+    return platformdirs.user_config_path("memoryd") if kind == "config" else platformdirs.user_state_path("memoryd")
+
+
+def _runtime_folder(env: Mapping[str, str], instance: str, state: Path) -> Path:
+    folder = "memoryd" if instance == DEFAULT_INSTANCE else f"memoryd-{instance}"
+    if given := env.get("XDG_RUNTIME_DIR"):
+        return Path(given) / folder
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Application Support/memoryd/run" / ("" if instance == DEFAULT_INSTANCE else instance)
+    return state
+
+
+def _find_workspace(flag: str | None, env: Mapping[str, str], config: Path) -> Path | None:
+    given = flag or env.get("MEMORYD_WORKSPACE") or _read_toml(config).get("workspace")
+    if given:
+        return Path(str(given)).expanduser().absolute()
+    here = Path.cwd()
+    return here if (here / "memory").is_dir() or (here / "MEMORY.md").is_file() else None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}.", "Correct it, or remove it to use the defaults.") from None
+    except OSError as error:
+        raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
+
+
+def _seed_settings(path: Path) -> dict[str, Any]:
+    """The original skill's config.json, reduced to the keys that memoryd has; unknown keys are its own business."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} is broken: {error}.", "Correct it, or move it away.") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path} holds no object.", "Correct it, or move it away.")
+    kept: dict[str, Any] = {}
+    for group in ("hot", "warm", "scoring", "tree"):
+        known = {field.name for field in msgspec.structs.fields(_GROUPS[group])}
+        values = found.get(group)
+        if isinstance(values, dict):
+            kept[group] = {key: value for key, value in values.items() if key in known}
+    if isinstance(found.get("agent_id"), str):
+        kept["agent_id"] = found["agent_id"]
+    return kept
+
+
+_GROUPS: dict[str, type[msgspec.Struct]] = {
+    "hot": HotSettings,
+    "warm": WarmSettings,
+    "scoring": ScoringSettings,
+    "tree": TreeSettings,
+}
+
+
+def _is_loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def _read_private(path: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text("utf-8").strip()
+    except FileNotFoundError:
+        raise ConfigError(f"The token file {path} does not exist.", "Correct TURSO_AUTH_TOKEN_FILE or sync.token_file.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise AccessError(f"The token file {path} cannot be read: {error}.", "Check its owner and mode.") from None
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigError(f"The token file {path} can be read by others.", f"Run: chmod 600 {path}")
+    return text
+
+
+def _keyring_token() -> str:
+    try:
+        import keyring  # optional extra
+    except ImportError:
+        return ""
+    try:
+        return keyring.get_password("memoryd", "turso") or ""
+    except keyring.errors.KeyringError:
+        return ""  # no keyring service runs here; sync.state says auth_required

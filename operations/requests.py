@@ -1,0 +1,112 @@
+"""What each operation is asked: one struct a command. The command line's flags and the socket's JSON are made from these.
+
+Field names are the flags with underscores. `Meta.description` is the flag's help; `extra_json_schema`
+holds what only the command line needs (`flags`: further spellings).
+"""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ..model import DEFAULT_AGENT
+
+AgentId = Annotated[str, Meta(description="Whose memory.", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+Importance = Annotated[float, Meta(ge=0, le=1, description="How much it matters, 0 to 1.")]
+Limit = Annotated[int, Meta(ge=1, le=1000, description="How many results at most.")]
+
+
+class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename={"from_": "from"}):
+    """What every operation takes."""
+
+    agent_id: AgentId = DEFAULT_AGENT
+
+
+class StatusRequest(Request):
+    """Show how fresh and how safe the memory is."""
+
+
+class RescanRequest(Request):
+    """Compare every note with what is stored, and return when that is done."""
+
+    confirm_deletes: Annotated[bool, Meta(description="Accept that notes which vanished are really deleted.")] = False
+
+
+class StoreRequest(Request):
+    """Store one fact by command."""
+
+    text: Annotated[str, Meta(description="The fact, one sentence.", min_length=1, max_length=100_000)]
+    category: Annotated[str, Meta(description="Category path, e.g. owner/preferences.", min_length=1, max_length=500)]
+    importance: Importance = 0.5
+    url: Annotated[list[str], Meta(description="A URL that belongs to it; may be repeated.")] = []
+    command: Annotated[
+        list[str],
+        Meta(description="A shell command that belongs to it; may be repeated.", extra_json_schema={"flags": ["--cmd"]}),
+    ] = []
+    path: Annotated[list[str], Meta(description="A file path that belongs to it; may be repeated.")] = []
+
+
+class RetrieveRequest(Request):
+    """Find facts in all tiers, best first."""
+
+    query: Annotated[str, Meta(description="What to look for, English or Chinese.", min_length=1, max_length=10_000)]
+    limit: Limit = 5
+    all_agents: Annotated[bool, Meta(description="Search every agent's memory, not only one's own.")] = False
+    envelope: Annotated[bool, Meta(description="Say beside the results how fresh they are.")] = False
+    after_write: Annotated[bool, Meta(description="First take in everything that is on disk now.")] = False
+
+
+class ExtractMetadataRequest(Request):
+    """List the URLs, commands and paths of one file."""
+
+    file: Annotated[str, Meta(description="The file to read.", min_length=1, extra_json_schema={"path": True})]
+
+
+class ForgetRequest(Request):
+    """Forget a fact for good, here and in the cloud. Notes are not written."""
+
+    id: Annotated[str, Meta(description="The fact's id, as retrieve shows it.")] = ""
+    text: Annotated[str, Meta(description="The fact's exact sentence.")] = ""
+    only: Annotated[bool, Meta(description="Keep the earlier wordings that this fact replaced.")] = False
+
+
+class HistoryRequest(Request):
+    """Show where a fact comes from: its places, and the wordings before and after it."""
+
+    id: Annotated[str, Meta(description="The fact's id, as retrieve shows it.")] = ""
+    text: Annotated[str, Meta(description="The fact's exact sentence.")] = ""
+
+
+class HotRequest(Request):
+    """Show or change hot state: identity, owner, projects, events, tasks, lessons."""
+
+    update: Annotated[
+        tuple[str, str] | None,
+        Meta(description="KEY JSON; KEY is identity, owner_profile, lesson, event, task or project."),
+    ] = None
+    rebuild: Annotated[bool, Meta(description="Write MEMORY.md's managed block again.")] = False
+
+
+class SyncRequest(Request):
+    """Push to and pull from the cloud."""
+
+    wait: Annotated[bool, Meta(description="Take in all notes first, and return when the cloud has confirmed everything.")] = False
+    timeout: Annotated[float, Meta(gt=0, le=86_400, description="Give up after this many seconds.")] = 60.0
+
+
+class RestoreRequest(Request):
+    """Bring notes and memory back from the cloud onto this device."""
+
+    from_: Annotated[str, Meta(description="The device to take over from, where there are several.")] = ""
+    copy: Annotated[bool, Meta(description="Take copies of the notes without taking over from the device.")] = False
+    merge: Annotated[bool, Meta(description="Write what is missing here and leave differing files as they are.")] = False
+
+
+class VerifyRequest(Request):
+    """Compare this memory with the cloud."""
+
+    deep: Annotated[bool, Meta(description="Read and fold every segment instead of comparing heads.")] = False
+
+
+class DevicesRequest(Request):
+    """List the devices that share this memory."""

@@ -1,0 +1,63 @@
+"""The table of operations: each public operation once. The command line, the socket and MCP are generated from it.
+
+A new command is one request struct, one async function `(memory, request) -> reply` and one line here.
+Functions are named, not imported: the thin client reads this table without paying for what it does not run.
+"""
+
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import Any, Literal, cast
+
+import msgspec
+
+from . import requests as r
+
+Where = Literal["either", "daemon", "alone"]
+"""`either`: in the daemon, or in the command's own process; `daemon`: only there; `alone`: never beside a daemon."""
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """One public operation. `function` is `module:name` within this room."""
+
+    name: str
+    request: type[r.Request]
+    function: str
+    where: Where = "either"
+    long: bool = False
+    """Reports progress and may take minutes."""
+
+    @property
+    def help(self) -> str:
+        """The first line of the request's docstring."""
+        return (self.request.__doc__ or "").strip().splitlines()[0]
+
+    def load(self) -> Callable[[Any, Any], Awaitable[Any]]:
+        """The function that performs it: `async (memory, request) -> reply`."""
+        module, name = self.function.split(":")
+        return cast(Callable[[Any, Any], Awaitable[Any]], getattr(import_module(f".{module}", __package__), name))
+
+
+OPERATIONS: dict[str, Operation] = {
+    each.name: each
+    for each in (
+        Operation("status", r.StatusRequest, "status:status", where="daemon"),
+        Operation("rescan", r.RescanRequest, "rescan:rescan", long=True),
+        Operation("store", r.StoreRequest, "store_fact:store"),
+        Operation("retrieve", r.RetrieveRequest, "retrieve:retrieve"),
+        Operation("extract-metadata", r.ExtractMetadataRequest, "extract:extract_metadata"),
+        Operation("forget", r.ForgetRequest, "forget:forget"),
+        Operation("history", r.HistoryRequest, "history:history"),
+        Operation("hot", r.HotRequest, "hot:hot"),
+        Operation("sync", r.SyncRequest, "synchronise:sync", long=True),
+        Operation("restore", r.RestoreRequest, "restore:restore", where="alone", long=True),
+        Operation("verify", r.VerifyRequest, "verify:verify", long=True),
+        Operation("devices", r.DevicesRequest, "devices:devices"),
+    )
+}
+
+
+class Outcome(msgspec.Struct):
+    """A reply, and the exit code that goes with it (1 for findings of `validate` and `verify`)."""
+
+    reply: Any
+    exit_code: int = 0
