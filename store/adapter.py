@@ -96,6 +96,11 @@ class Database:
         """Whether `transaction()` is open."""
         return self._in_transaction
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close()` was called."""
+        return self._closed
+
     def close(self) -> None:
         """Close the file; a second call does nothing. Uncommitted work is discarded."""
         if not self._closed:

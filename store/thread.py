@@ -1,0 +1,105 @@
+"""The one thread that touches the database, so that a loop can wait for it without standing still."""
+
+import asyncio
+import enum
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from .store import Store
+
+T = TypeVar("T")
+
+
+class Priority(enum.IntEnum):
+    """Which waiting call goes first: a person's question, then a change, then bulk work."""
+
+    READ = 0
+    WRITE = 1
+    BULK = 2
+    LAST = 9
+
+
+@dataclass(order=True)
+class _Job:
+    priority: int
+    number: int
+    work: Callable[[Store], Any] = field(compare=False)
+    future: "asyncio.Future[Any]" = field(compare=False)
+
+
+class StoreThread:
+    """Runs functions of the store one after another in a thread of its own.
+
+    The library holds the GIL during every call, so a call is kept short (≤ 50 ms) and long work is
+    cut into several; between two calls the loop breathes and waiting reads go first.
+    """
+
+    def __init__(self, open_store: Callable[[], Store]) -> None:
+        self._open_store = open_store
+        self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
+        self._numbers = iter(range(1, 1 << 62))
+        self._thread: threading.Thread | None = None
+        self.finished = 0
+        """How many calls ended; the daemon's watchdog looks whether it moves while calls wait."""
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait or run."""
+        return self._jobs.unfinished_tasks
+
+    async def start(self) -> None:
+        """Open the store in the thread; raises what opening raises."""
+        opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._thread = threading.Thread(target=self._main, args=(opened,), name="memoryd-store", daemon=True)
+        self._thread.start()
+        await opened
+
+    async def call(self, work: Callable[[Store], T], *, priority: Priority = Priority.WRITE) -> T:
+        """Run `work(store)` in the thread and return its result, or raise what it raised."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._jobs.put(_Job(priority, next(self._numbers), work, future))
+        return await future
+
+    async def close(self) -> None:
+        """Finish what waits, then close the store and end the thread."""
+        if self._thread is None:
+            return
+        await self.call(lambda store: store.close(), priority=Priority.LAST)
+        thread, self._thread = self._thread, None
+        await asyncio.to_thread(thread.join)
+
+    def _main(self, opened: "asyncio.Future[None]") -> None:
+        try:
+            store = self._open_store()
+        except BaseException as error:  # noqa: BLE001 - handed to the one who asked
+            _answer(opened, error=error)
+            return
+        _answer(opened)
+        while not store.db.closed:
+            job = self._jobs.get()
+            if not job.future.cancelled():
+                try:
+                    result = job.work(store)
+                except BaseException as error:  # noqa: BLE001 - handed to the one who asked
+                    _answer(job.future, error=error)
+                else:
+                    _answer(job.future, result)
+            self.finished += 1
+            self._jobs.task_done()
+
+
+def _answer(future: "asyncio.Future[Any]", result: Any = None, error: BaseException | None = None) -> None:
+    def settle() -> None:
+        if future.done():  # cancelled meanwhile
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    loop = future.get_loop()
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(settle)

@@ -1,0 +1,109 @@
+"""What a person or agent sets by command: edits, hot items, tree nodes, reads, and facts without a note."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from ..model import COMMAND_PATH, Metadata, fact_id
+from .store import Tx
+
+_JSON = msgspec.json.Encoder()
+
+
+def set_edit(tx: Tx, agent_id: str, fact: str, field: str, value: str | None) -> None:
+    """Set one field of a fact by hand; None withdraws an earlier edit."""
+    tx.run(
+        "INSERT INTO edits VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (agent_id, fact_id, field) DO UPDATE SET"
+        " value = excluded.value, version = excluded.version, rev = excluded.rev",
+        (agent_id, fact, field, value, tx.next_version(), tx.next_rev()),
+    )
+    tx.touch(agent_id, fact)
+
+
+def withdraw_edit(tx: Tx, agent_id: str, fact: str, field: str) -> None:
+    """Withdraw an edit if there is one that holds: the note has spoken since."""
+    if tx.execute(
+        "SELECT 1 FROM edits WHERE agent_id = ? AND fact_id = ? AND field = ? AND value IS NOT NULL", (agent_id, fact, field)
+    ):
+        set_edit(tx, agent_id, fact, field, None)
+
+
+def set_hot_item(tx: Tx, agent_id: str, section: str, key: str, value: str | None, *, deleted: bool = False) -> None:
+    """Write one item of hot state; `value` is JSON text."""
+    tx.run(
+        "INSERT INTO hot_items VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (agent_id, section, key) DO UPDATE SET"
+        " value = excluded.value, version = excluded.version, deleted = excluded.deleted, rev = excluded.rev",
+        (agent_id, section, key, value, tx.next_version(), int(deleted), tx.next_rev()),
+    )
+    if section in ("lessons", "events", "tasks"):
+        tx.touch(agent_id, key)
+
+
+def set_tree_node(tx: Tx, agent_id: str, path: str, description: str, *, deleted: bool = False) -> None:
+    """Add, describe or remove one category path."""
+    tx.run(
+        "INSERT INTO tree_nodes VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (agent_id, path) DO UPDATE SET"
+        " description = excluded.description, version = excluded.version, deleted = excluded.deleted, rev = excluded.rev",
+        (agent_id, path, description, tx.next_version(), int(deleted), tx.next_rev()),
+    )
+
+
+def record_access(tx: Tx, agent_id: str, facts: Iterable[str], day: int) -> None:
+    """Count one read of each fact, at most one a day (SPEC section 5); `day` in days since 1970."""
+    for fact in facts:
+        changed = tx.run(
+            "INSERT INTO access VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (agent_id, fact_id, device) DO UPDATE SET"
+            " days = days + 1, last_day = excluded.last_day, rev = excluded.rev WHERE excluded.last_day > last_day",
+            (agent_id, fact, tx.device, day, tx.next_rev()),
+        )
+        if changed:
+            tx.touch(agent_id, fact)
+
+
+def name_fact(tx: Tx, agent_id: str, text: str, first_seen: int) -> str:
+    """The id of a fact that this device states from now on: made, or taken into this device's log."""
+    fact = fact_id(agent_id, text)
+    tx.run(
+        "INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES (?, ?, ?, ?, ?) ON CONFLICT (agent_id, id) DO UPDATE"
+        " SET first_seen = min(first_seen, excluded.first_seen), rev = excluded.rev"
+        " WHERE rev = 0 OR excluded.first_seen < first_seen",
+        (agent_id, fact, text, first_seen, tx.next_rev()),
+    )
+    tx.touch(agent_id, fact)
+    return fact
+
+
+def is_forgotten(tx: Tx, agent_id: str, fact: str) -> bool:
+    """Whether a tombstone of the fact stands."""
+    rows = tx.execute(
+        "SELECT 1 FROM forgotten WHERE agent_id = ? AND fact_id = ? AND version > lifted_version", (agent_id, fact)
+    )
+    return bool(rows)
+
+
+def state_fact(
+    tx: Tx, agent_id: str, text: str, category: str, importance: float, metadata: Metadata, *, kind: str = "fact",
+    task_state: str = "", date: str = "",
+) -> str:  # fmt: skip
+    """State a fact by command: a mention without a note. Stating it again replaces that mention."""
+    fact = name_fact(tx, agent_id, text, tx.store.clock.now_ms())
+    rows = tx.execute(
+        "SELECT n FROM mentions WHERE agent_id = ? AND device = ? AND path = ? AND fact_id = ?",
+        (agent_id, tx.device, COMMAND_PATH, fact),
+    )
+    if rows:
+        n = rows[0][0]
+    else:
+        ((last,),) = tx.execute(
+            "SELECT max(n) FROM mentions WHERE agent_id = ? AND device = ? AND path = ?", (agent_id, tx.device, COMMAND_PATH)
+        )
+        n = last + 1 if isinstance(last, int) else 0
+    tx.run(
+        "INSERT OR REPLACE INTO mentions VALUES (?, ?, ?, ?, ?, 0, 0, ?, '[]', ?, ?, ?, ?, ?, '', ?)",
+        (agent_id, tx.device, COMMAND_PATH, n, fact, date, category, importance, kind, task_state,
+         _JSON.encode(metadata).decode(), tx.next_rev()),
+    )  # fmt: skip
+    for field, written in (("category", True), ("importance", True), ("task_state", bool(task_state))):
+        if written:
+            withdraw_edit(tx, agent_id, fact, field)
+    return fact
