@@ -23,6 +23,10 @@ CREATE INDEX notes_path ON notes (path);
 CREATE TABLE chunks (sha256 TEXT PRIMARY KEY, data BLOB NOT NULL, rev INTEGER NOT NULL) STRICT;
 CREATE INDEX chunks_rev ON chunks (rev) WHERE rev > 0;
 
+-- Which own notes name a chunk; local, so that a chunk nobody names any more can go.
+CREATE TABLE chunk_uses (sha256 TEXT NOT NULL, agent_id TEXT NOT NULL, path TEXT NOT NULL,
+    PRIMARY KEY (sha256, agent_id, path)) STRICT, WITHOUT ROWID;
+
 CREATE TABLE mentions (
     agent_id TEXT NOT NULL, device TEXT NOT NULL, path TEXT NOT NULL, n INTEGER NOT NULL,
     fact_id TEXT NOT NULL, line_from INTEGER NOT NULL, line_to INTEGER NOT NULL, date TEXT NOT NULL,
@@ -133,3 +137,5 @@ CREATE INDEX derived_used ON derived (agent_id) WHERE state = 'live' AND (access
 CREATE VIRTUAL TABLE search_index USING fts5 (
     body, headings, category, context, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co S* P* M*'",
     content = '', contentless_delete = 1);
+-- Forgotten words leave the index's pages too, not only its answers.
+INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1);
