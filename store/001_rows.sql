@@ -133,9 +133,9 @@ CREATE INDEX derived_tier ON derived (agent_id, state, tier, category);
 CREATE INDEX derived_recent ON derived (agent_id, latest_day) WHERE state = 'live';
 CREATE INDEX derived_used ON derived (agent_id) WHERE state = 'live' AND (access_days > 0 OR on_page = 1);
 
--- Our own tokens, separated by blanks: nothing of the text is stored here. Live facts only; rowid = facts.n.
+-- Our own tokens, separated by blanks. Live facts only; rowid = facts.n. The tokens are kept beside the index
+-- although that costs their size once more: only so does secure-delete know what to take out of the index pages
+-- (a contentless_delete table leaves deleted words in the file until a merge), and re-ranking reads them.
 CREATE VIRTUAL TABLE search_index USING fts5 (
-    body, headings, category, context, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co S* P* M*'",
-    content = '', contentless_delete = 1);
--- Forgotten words leave the index's pages too, not only its answers.
+    body, headings, category, extra, context, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co S* P* M*'");
 INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1);
