@@ -132,7 +132,8 @@ def checked_name(name: str, what: str = "agent id") -> str:
     """`name` if it may name an agent or instance; it is refused, never rewritten."""
     if not _NAME.match(name):
         raise UsageError(
-            f"{name!r} is no valid {what}.", "Use 1 to 64 letters, digits, '_' or '-', beginning with a letter or digit."
+            f"{name!r} is no valid {what}.",
+            "Use 1 to 64 letters, digits, '_' or '-', beginning with a letter or digit.",
         )
     return name
 
@@ -150,7 +151,8 @@ def find_places(
     socket = runtime / ("default.sock" if name == DEFAULT_INSTANCE else "memoryd.sock")
     if len(os.fsencode(socket)) > UNIX_PATH_LIMIT:
         raise ConfigError(
-            f"The socket path {socket} is longer than {UNIX_PATH_LIMIT} bytes.", "Set XDG_RUNTIME_DIR to a shorter folder."
+            f"The socket path {socket} is longer than {UNIX_PATH_LIMIT} bytes.",
+            "Set XDG_RUNTIME_DIR to a shorter folder.",
         )
     return Places(name, state, runtime, socket, config, _find_workspace(workspace, env, config))
 
@@ -168,7 +170,9 @@ def load_settings(places: Places) -> Settings:
     try:
         return msgspec.convert(merged, Settings)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{places.config}: {error}.", "Correct that line; docs/configuration.md lists all settings.") from None
+        raise ConfigError(
+            f"{places.config}: {error}.", "Correct that line; docs/configuration.md lists all settings."
+        ) from None
 
 
 def cloud_url(settings: Settings, flag: str | None = None, environment: Mapping[str, str] | None = None) -> str:
@@ -179,13 +183,16 @@ def cloud_url(settings: Settings, flag: str | None = None, environment: Mapping[
         return ""
     parts = urlsplit(given)
     if parts.username or parts.password:
-        raise ConfigError("The cloud's URL holds a user name or password.", "Give the token in TURSO_AUTH_TOKEN instead.")
+        raise ConfigError(
+            "The cloud's URL holds a user name or password.", "Give the token in TURSO_AUTH_TOKEN instead."
+        )
     scheme = "https" if parts.scheme == "libsql" else parts.scheme
     if scheme not in ("https", "http") or not parts.hostname:
         raise ConfigError(f"{given!r} is no cloud URL.", "Use libsql://, https:// or, on this machine, http://.")
     if scheme == "http" and not settings.sync.insecure and not _is_loopback(parts.hostname):
         raise ConfigError(
-            f"http:// to {parts.hostname} would send your notes unprotected.", "Use https://, or set sync.insecure = true."
+            f"http:// to {parts.hostname} would send your notes unprotected.",
+            "Use https://, or set sync.insecure = true.",
         )
     return f"{scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
@@ -213,7 +220,9 @@ def _runtime_folder(env: Mapping[str, str], instance: str, state: Path) -> Path:
     if given := env.get("XDG_RUNTIME_DIR"):
         return Path(given) / folder
     if sys.platform == "darwin":
-        return Path.home() / "Library/Application Support/memoryd/run" / ("" if instance == DEFAULT_INSTANCE else instance)
+        return (
+            Path.home() / "Library/Application Support/memoryd/run" / ("" if instance == DEFAULT_INSTANCE else instance)
+        )
     return state
 
 
@@ -231,7 +240,9 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}.", "Correct it, or remove it to use the defaults.") from None
+        raise ConfigError(
+            f"{path} is not valid TOML: {error}.", "Correct it, or remove it to use the defaults."
+        ) from None
     except OSError as error:
         raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
 
@@ -274,7 +285,9 @@ def _read_private(path: Path) -> str:
         mode = path.stat().st_mode
         text = path.read_text("utf-8").strip()
     except FileNotFoundError:
-        raise ConfigError(f"The token file {path} does not exist.", "Correct TURSO_AUTH_TOKEN_FILE or sync.token_file.") from None
+        raise ConfigError(
+            f"The token file {path} does not exist.", "Correct TURSO_AUTH_TOKEN_FILE or sync.token_file."
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise AccessError(f"The token file {path} cannot be read: {error}.", "Check its owner and mode.") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):

@@ -21,7 +21,8 @@ MASK_FORGOTTEN = "[forgotten]"
 
 LineState: TypeAlias = Literal[
     "fact", "duplicate", "continuation", "heading", "code", "table_head", "rule", "html", "link_definition",
-    "comment", "front_matter", "transcript_meta", "own_output", "empty_text", "secret", "forgotten", "too_large", "blank",
+    "comment", "front_matter", "transcript_meta", "own_output", "empty_text", "secret", "forgotten", "too_large",
+    "blank",
 ]  # fmt: skip
 FactState: TypeAlias = Literal["live", "retracted", "superseded", "merged", "forgotten", "expired"]
 Tier: TypeAlias = Literal["hot", "warm", "cold", "frozen"]
@@ -101,7 +102,10 @@ class NoteRow(msgspec.Struct, array_like=True, tag="note"):
 
 
 class MentionRow(msgspec.Struct, array_like=True, tag="mention"):
-    """One place where a fact stands. Lines count from 1; `date` is `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`, '' if undated."""
+    """One place where a fact stands.
+
+    Lines count from 1; `date` is `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`, '' if undated.
+    """
 
     agent_id: str
     device: str
@@ -121,7 +125,10 @@ class MentionRow(msgspec.Struct, array_like=True, tag="mention"):
 
 
 class EditRow(msgspec.Struct, array_like=True, tag="edit"):
-    """One field of a fact that somebody set by hand; `value` None = withdrawn. The larger version wins, then the value."""
+    """One field of a fact that somebody set by hand; `value` None = withdrawn.
+
+    The larger version wins, then the larger value.
+    """
 
     agent_id: str
     fact_id: str
@@ -183,7 +190,16 @@ class DeviceRow(msgspec.Struct, array_like=True, tag="device"):
 
 
 Row: TypeAlias = (
-    FactRow | ChunkRow | NoteRow | MentionRow | EditRow | ForgottenRow | AccessRow | HotItemRow | TreeNodeRow | DeviceRow
+    FactRow
+    | ChunkRow
+    | NoteRow
+    | MentionRow
+    | EditRow
+    | ForgottenRow
+    | AccessRow
+    | HotItemRow
+    | TreeNodeRow
+    | DeviceRow
 )
 
 

@@ -1,4 +1,4 @@
-"""What each operation is asked: one struct a command. The command line's flags and the socket's JSON are made from these.
+"""What each operation is asked: one struct a command; the flags and the socket's JSON are made from these.
 
 Field names are the flags with underscores. `Meta.description` is the flag's help; `extra_json_schema`
 holds what only the command line needs (`flags`: further spellings).
@@ -41,7 +41,9 @@ class StoreRequest(Request):
     url: Annotated[list[str], Meta(description="A URL that belongs to it; may be repeated.")] = []
     command: Annotated[
         list[str],
-        Meta(description="A shell command that belongs to it; may be repeated.", extra_json_schema={"flags": ["--cmd"]}),
+        Meta(
+            description="A shell command that belongs to it; may be repeated.", extra_json_schema={"flags": ["--cmd"]}
+        ),
     ] = []
     path: Annotated[list[str], Meta(description="A file path that belongs to it; may be repeated.")] = []
 
@@ -90,7 +92,9 @@ class HotRequest(Request):
 class SyncRequest(Request):
     """Push to and pull from the cloud."""
 
-    wait: Annotated[bool, Meta(description="Take in all notes first, and return when the cloud has confirmed everything.")] = False
+    wait: Annotated[
+        bool, Meta(description="Take in all notes first, and return when the cloud has confirmed everything.")
+    ] = False
     timeout: Annotated[float, Meta(gt=0, le=86_400, description="Give up after this many seconds.")] = 60.0
 
 
@@ -99,7 +103,9 @@ class RestoreRequest(Request):
 
     from_: Annotated[str, Meta(description="The device to take over from, where there are several.")] = ""
     copy: Annotated[bool, Meta(description="Take copies of the notes without taking over from the device.")] = False
-    merge: Annotated[bool, Meta(description="Write what is missing here and leave differing files as they are.")] = False
+    merge: Annotated[bool, Meta(description="Write what is missing here and leave differing files as they are.")] = (
+        False
+    )
 
 
 class VerifyRequest(Request):

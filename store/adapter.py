@@ -39,7 +39,7 @@ _BUSY_PAUSE_S = 0.005
 _INT32 = 2**31
 _INT64 = 2**63
 
-_PARTS_OF_SQL = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|(\?)|(;)", re.S)
+_PARTS_OF_SQL = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|(\?)|(;)", re.DOTALL)
 
 
 class Database:
@@ -71,7 +71,7 @@ class Database:
         return sum(self.run(sql, parameters) for parameters in many)
 
     def script(self, sql: str) -> None:
-        """Run several statements without parameters, e.g. a migration; inside the caller's transaction if there is one."""
+        """Run several statements without parameters, e.g. a migration, within the caller's transaction if any."""
         # Connection.executescript swallows every error, a cursor's does not.
         self._guarded(lambda: self._connection.cursor().executescript(sql))
 

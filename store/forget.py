@@ -52,7 +52,8 @@ def erase(tx: Tx, agent_id: str, fact: str) -> list[Place]:
         tx.run("DELETE FROM derived WHERE n = ?", (n,))
         tx.run("DELETE FROM blocks WHERE agent_id = ? AND instr(body, ?) > 0", (agent_id, text))
         tx.run(
-            "DELETE FROM undo_log WHERE agent_id = ? AND (instr(before, ?) > 0 OR instr(after, ?) > 0)", (agent_id, text, text)
+            "DELETE FROM undo_log WHERE agent_id = ? AND (instr(before, ?) > 0 OR instr(after, ?) > 0)",
+            (agent_id, text, text),
         )
         if isinstance(rev, int) and rev > 0:
             add_duty(tx, DUTY_SNAPSHOT, "")
@@ -84,7 +85,8 @@ def _mask_note(tx: Tx, agent_id: str, path: str, fact: str, ranges: Iterable[tup
     old = _strings.decode(str(rows[0][0])) if rows else []
     chunks = replace_chunks(tx, agent_id, path, body, old) if old else []
     tx.run(
-        "DELETE FROM mentions WHERE agent_id = ? AND device = ? AND path = ? AND fact_id = ?", (agent_id, tx.device, path, fact)
+        "DELETE FROM mentions WHERE agent_id = ? AND device = ? AND path = ? AND fact_id = ?",
+        (agent_id, tx.device, path, fact),
     )
     numbers = tx.execute(
         "SELECT n FROM mentions WHERE agent_id = ? AND device = ? AND path = ? ORDER BY n", (agent_id, tx.device, path)

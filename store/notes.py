@@ -81,7 +81,8 @@ def delete_note(tx: Tx, agent_id: str, path: str, *, keep_facts: bool = False) -
     With `keep_facts` (`notes.on_delete = "keep"`) what it said goes on counting without a note.
     """
     rows = tx.execute(
-        "SELECT n, fact_id FROM mentions WHERE agent_id = ? AND device = ? AND path = ? ORDER BY n", (agent_id, tx.device, path)
+        "SELECT n, fact_id FROM mentions WHERE agent_id = ? AND device = ? AND path = ? ORDER BY n",
+        (agent_id, tx.device, path),
     )
     if keep_facts:
         _keep_without_note(tx, agent_id, path)
@@ -120,7 +121,10 @@ def replace_chunks(tx: Tx, agent_id: str, path: str, body: bytes, old: Iterable[
         tx.run("INSERT OR IGNORE INTO chunk_uses VALUES (?, ?, ?)", (sha, agent_id, path))
     for sha in set(old) - set(names):
         tx.run("DELETE FROM chunk_uses WHERE sha256 = ? AND agent_id = ? AND path = ?", (sha, agent_id, path))
-        tx.run("DELETE FROM chunks WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM chunk_uses u WHERE u.sha256 = ?)", (sha, sha))
+        tx.run(
+            "DELETE FROM chunks WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM chunk_uses u WHERE u.sha256 = ?)",
+            (sha, sha),
+        )
     return names
 
 
@@ -167,7 +171,8 @@ def _write_facts(tx: Tx, note: StatedNote, kept: Sequence[tuple[str, ParsedMenti
             continue
         tx.run(
             "INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (agent_id, id) DO UPDATE SET first_seen = min(first_seen, excluded.first_seen), rev = excluded.rev",
+            " ON CONFLICT (agent_id, id) DO UPDATE SET"
+            " first_seen = min(first_seen, excluded.first_seen), rev = excluded.rev",
             (note.agent_id, fact, text, seen, tx.next_rev()),
         )
         tx.touch(note.agent_id, fact)
@@ -248,7 +253,9 @@ def _write_successors(tx: Tx, note: StatedNote, stated: set[str]) -> None:
 
 
 def _keep_without_note(tx: Tx, agent_id: str, path: str) -> None:
-    ((last,),) = tx.execute("SELECT max(n) FROM mentions WHERE agent_id = ? AND device = ? AND path = ''", (agent_id, tx.device))
+    ((last,),) = tx.execute(
+        "SELECT max(n) FROM mentions WHERE agent_id = ? AND device = ? AND path = ''", (agent_id, tx.device)
+    )
     start = last + 1 if isinstance(last, int) else 0
     rows = tx.execute(
         "SELECT fact_id, date, headings, category, importance, kind, task_state, metadata, code FROM mentions"

@@ -76,7 +76,12 @@ class Store:
 
     @classmethod
     def open(
-        cls, path: Path, clock: Clock, *, new_device: Callable[[], str] | None = None, on_upgrade: Callable[[str], None] | None = None
+        cls,
+        path: Path,
+        clock: Clock,
+        *,
+        new_device: Callable[[], str] | None = None,
+        on_upgrade: Callable[[str], None] | None = None,
     ) -> "Store":
         """Open or make the file at `path` and bring its tables up to date.
 

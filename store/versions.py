@@ -23,7 +23,8 @@ def set_edit(tx: Tx, agent_id: str, fact: str, field: str, value: str | None) ->
 def withdraw_edit(tx: Tx, agent_id: str, fact: str, field: str) -> None:
     """Withdraw an edit if there is one that holds: the note has spoken since."""
     if tx.execute(
-        "SELECT 1 FROM edits WHERE agent_id = ? AND fact_id = ? AND field = ? AND value IS NOT NULL", (agent_id, fact, field)
+        "SELECT 1 FROM edits WHERE agent_id = ? AND fact_id = ? AND field = ? AND value IS NOT NULL",
+        (agent_id, fact, field),
     ):
         set_edit(tx, agent_id, fact, field, None)
 
@@ -43,7 +44,8 @@ def set_tree_node(tx: Tx, agent_id: str, path: str, description: str, *, deleted
     """Add, describe or remove one category path."""
     tx.run(
         "INSERT INTO tree_nodes VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (agent_id, path) DO UPDATE SET"
-        " description = excluded.description, version = excluded.version, deleted = excluded.deleted, rev = excluded.rev",
+        " description = excluded.description, version = excluded.version, deleted = excluded.deleted,"
+        " rev = excluded.rev",
         (agent_id, path, description, tx.next_version(), int(deleted), tx.next_rev()),
     )
 
@@ -64,8 +66,8 @@ def name_fact(tx: Tx, agent_id: str, text: str, first_seen: int) -> str:
     """The id of a fact that this device states from now on: made, or taken into this device's log."""
     fact = fact_id(agent_id, text)
     tx.run(
-        "INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES (?, ?, ?, ?, ?) ON CONFLICT (agent_id, id) DO UPDATE"
-        " SET first_seen = min(first_seen, excluded.first_seen), rev = excluded.rev"
+        "INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (agent_id, id) DO UPDATE SET first_seen = min(first_seen, excluded.first_seen), rev = excluded.rev"
         " WHERE rev = 0 OR excluded.first_seen < first_seen",
         (agent_id, fact, text, first_seen, tx.next_rev()),
     )
@@ -95,7 +97,8 @@ def state_fact(
         n = rows[0][0]
     else:
         ((last,),) = tx.execute(
-            "SELECT max(n) FROM mentions WHERE agent_id = ? AND device = ? AND path = ?", (agent_id, tx.device, COMMAND_PATH)
+            "SELECT max(n) FROM mentions WHERE agent_id = ? AND device = ? AND path = ?",
+            (agent_id, tx.device, COMMAND_PATH),
         )
         n = last + 1 if isinstance(last, int) else 0
     tx.run(
