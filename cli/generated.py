@@ -1,0 +1,30 @@
+"""Commands made from the table of operations: one function for all of them."""
+
+import functools
+from typing import Any
+
+import click
+
+from ..operations.table import Operation
+from .common import Common, common_options
+from .flags import options, payload
+
+
+def operation_command(operation: Operation) -> click.Command:
+    """The command of one operation, with a flag for each field of its request."""
+    return click.Command(
+        operation.name,
+        params=[*options(operation.request), *common_options()],
+        callback=functools.partial(_perform, operation),
+        help=operation.help,
+    )
+
+
+def _perform(operation: Operation, **values: Any) -> int:
+    from .output import show, wants_json
+    from .perform import perform
+
+    common = Common.taken(click.get_current_context(), values)
+    answer = perform(operation, payload(operation.request, values), common)
+    show(operation.name, answer.body, as_json=wants_json(common))
+    return answer.exit_code
