@@ -1,12 +1,11 @@
 """The flags that every command takes, before or after its name."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
-
-_TAKEN_WITH = ("workspace", "instance", "json", "db_url", "auth_token")
 
 
 class Common(msgspec.Struct, frozen=True):
@@ -21,13 +20,18 @@ class Common(msgspec.Struct, frozen=True):
     @property
     def named_workspace(self) -> str:
         """The workspace that this very command names, '' if it leaves that to the daemon."""
-        return self.workspace or os.environ.get("MEMORYD_WORKSPACE", "")
+        given = self.workspace or os.environ.get("MEMORYD_WORKSPACE", "")
+        return str(Path(given).expanduser().absolute()) if given else ""
 
     @classmethod
     def taken(cls, context: click.Context, values: dict[str, Any]) -> "Common":
         """The common flags, removed from `values`; what stood before the command's name counts too."""
-        before = context.parent.params if context.parent else {}
-        return cls(**{name: values.pop(name, None) or before.get(name) for name in _TAKEN_WITH})
+        before: dict[str, Any] = {}
+        while context.parent is not None:
+            context = context.parent
+            before = {**before, **{name: value for name, value in context.params.items() if value}}
+        found = {name: values.pop(name, None) or before.get(name) for name in cls.__struct_fields__}
+        return msgspec.convert({name: value for name, value in found.items() if value}, cls)
 
 
 def common_options() -> list[click.Parameter]:
