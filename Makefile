@@ -18,9 +18,9 @@ run: $(VENV)/.runtime ## run the daemon in the foreground on WORKSPACE (default:
 ifeq ($(WORKSPACE),)
 	@mkdir -p $(SCRATCH)/workspace && cp -Rn examples/workspace/. $(SCRATCH)/workspace/ 2>/dev/null || true
 	@mkdir -p -m 700 $(SCRATCH)/run
-	@printf 'In another terminal: cd %q && XDG_RUNTIME_DIR=%s %s/memoryd retrieve --query "falcon release"\n' "$(CURDIR)" $(SCRATCH)/run $(BIN)
-	@MEMORYD_STATE_DIR=$(SCRATCH)/state MEMORYD_CONFIG=$(SCRATCH)/config.toml XDG_RUNTIME_DIR=$(SCRATCH)/run \
-		exec $(BIN)/memoryd run --workspace $(SCRATCH)/workspace
+	@printf 'In another terminal: cd %q && XDG_RUNTIME_DIR=%s %s/memoryd retrieve --query "port of kestrel"\n' "$(CURDIR)" $(SCRATCH)/run $(BIN)
+	@exec env -u TURSO_DATABASE_URL -u TURSO_URL MEMORYD_STATE_DIR=$(SCRATCH)/state MEMORYD_CONFIG=$(SCRATCH)/config.toml \
+		XDG_RUNTIME_DIR=$(SCRATCH)/run $(BIN)/memoryd run --workspace $(SCRATCH)/workspace
 else
 	@printf 'In another terminal: %q/memoryd retrieve --query "..."\n' "$(CURDIR)/$(BIN)"
 	@exec $(BIN)/memoryd run --workspace "$(WORKSPACE)"
