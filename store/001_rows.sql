@@ -129,8 +129,12 @@ CREATE TABLE derived (
     created_at INTEGER NOT NULL, latest_day INTEGER NOT NULL, on_page INTEGER NOT NULL,
     access_days INTEGER NOT NULL, distilled TEXT NOT NULL, summary TEXT NOT NULL) STRICT;
 CREATE UNIQUE INDEX derived_fact ON derived (agent_id, fact_id);
-CREATE INDEX derived_tier ON derived (agent_id, state, tier, category);
-CREATE INDEX derived_recent ON derived (agent_id, latest_day) WHERE state = 'live';
+-- The tree's counts and last activity read this index alone.
+CREATE INDEX derived_tier ON derived (agent_id, state, tier, category, latest_day);
+-- Of one day, the more important fact has the higher score whatever day it is: warm and hot read these in order.
+CREATE INDEX derived_recent ON derived (agent_id, latest_day, importance DESC, fact_id) WHERE state = 'live';
+CREATE INDEX derived_kind ON derived (agent_id, kind, latest_day, importance DESC, fact_id)
+    WHERE state = 'live' AND kind <> 'fact';
 CREATE INDEX derived_used ON derived (agent_id) WHERE state = 'live' AND (access_days > 0 OR on_page = 1);
 
 -- Our own tokens, separated by blanks. Live facts only; rowid = facts.n. The tokens are kept beside the index
