@@ -137,6 +137,27 @@ CREATE INDEX derived_kind ON derived (agent_id, kind, latest_day, importance DES
     WHERE state = 'live' AND kind <> 'fact';
 CREATE INDEX derived_used ON derived (agent_id) WHERE state = 'live' AND (access_days > 0 OR on_page = 1);
 
+-- Facts whose picture row in the cloud may differ from what was drawn; filled by triggers, so that whoever derives
+-- need not know of the picture. AUTOINCREMENT: a change during a draw takes a new n, and so is not taken for drawn.
+CREATE TABLE undrawn (n INTEGER PRIMARY KEY AUTOINCREMENT, agent_id TEXT NOT NULL, fact_id TEXT NOT NULL,
+    UNIQUE (agent_id, fact_id)) STRICT;
+CREATE TRIGGER derived_added AFTER INSERT ON derived BEGIN
+    DELETE FROM undrawn WHERE agent_id = new.agent_id AND fact_id = new.fact_id;
+    INSERT INTO undrawn (agent_id, fact_id) VALUES (new.agent_id, new.fact_id);
+END;
+CREATE TRIGGER derived_again AFTER UPDATE OF state, category, importance, created_at, access_days ON derived BEGIN
+    DELETE FROM undrawn WHERE agent_id = new.agent_id AND fact_id = new.fact_id;
+    INSERT INTO undrawn (agent_id, fact_id) VALUES (new.agent_id, new.fact_id);
+END;
+CREATE TRIGGER derived_moved AFTER UPDATE OF tier ON derived WHEN old.tier IS NOT new.tier BEGIN
+    DELETE FROM undrawn WHERE agent_id = new.agent_id AND fact_id = new.fact_id;
+    INSERT INTO undrawn (agent_id, fact_id) VALUES (new.agent_id, new.fact_id);
+END;
+CREATE TRIGGER derived_gone AFTER DELETE ON derived BEGIN
+    DELETE FROM undrawn WHERE agent_id = old.agent_id AND fact_id = old.fact_id;
+    INSERT INTO undrawn (agent_id, fact_id) VALUES (old.agent_id, old.fact_id);
+END;
+
 -- Our own tokens, separated by blanks. Live facts only; rowid = facts.n. The tokens are kept beside the index
 -- although that costs their size once more: only so does secure-delete know what to take out of the index pages
 -- (a contentless_delete table leaves deleted words in the file until a merge), and re-ranking reads them.
