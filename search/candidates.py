@@ -1,0 +1,183 @@
+"""Chooses the few facts that are worth ranking, from postings that stay short whatever the size of the memory.
+
+The library freezes every thread while it runs, so that no statement here may walk more than some tens of
+thousands of index entries. Measured at 200,000 facts: counting costs 0.05 µs an entry, a bm25 0.7 µs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from ..store import Store, Value
+from .dates import DayRange
+from .tokens import Term
+
+COLUMNS = {"body": 1.0, "headings": 0.6, "category": 0.3, "extra": 0.7, "context": 0.4}
+"""The index's columns in their order, and what a match in each is worth beside one in the fact's own words."""
+
+KEPT = 200
+"""How many candidates are ranked, and again as many of a named day."""
+RANKED = 5_000
+"""Index entries that one bm25 statement may walk."""
+_COUNTED = 2_000  # beyond it a term is common and its count an estimate
+_SLICE = 40_000  # facts looked through by one statement that has to read agents
+_STATEMENT_TERMS = 16
+_JOINED = 4  # common terms that are asked for together
+_ENOUGH = 100
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """A term and in about how many facts it stands."""
+
+    term: Term
+    count: int
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """Whose live facts are searched; `agents` None = everybody's. `size` is the greatest fact number."""
+
+    size: int
+    agents: Sequence[str] | None = None
+
+    @property
+    def condition(self) -> str:
+        """SQL over `derived AS d`."""
+        marks = ", ".join("?" * len(self.agents or ()))
+        return "d.state = 'live'" + (f" AND d.agent_id IN ({marks})" if self.agents is not None else "")
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The parameters of `condition`."""
+        return tuple(self.agents or ())
+
+
+def scope_of(store: Store, agents: Sequence[str] | None) -> Scope:
+    """The scope of one search."""
+    return Scope(_number(store.execute("SELECT max(n) FROM facts")[0][0]), agents)
+
+
+def weigh(store: Store, scope: Scope, terms: Sequence[Term]) -> list[Weighed]:
+    """Count each term's facts: exactly while it is rare, else from how closely its first entries stand."""
+    found: list[Weighed] = []
+    one = (
+        f"SELECT count(*), max(rowid) FROM (SELECT rowid FROM search_index WHERE search_index MATCH ? LIMIT {_COUNTED})"
+    )
+    for start in range(0, len(terms), _STATEMENT_TERMS):
+        some = terms[start : start + _STATEMENT_TERMS]
+        rows = store.execute(" UNION ALL ".join([one] * len(some)), tuple(map(quoted, some)))
+        for term, (count, last) in zip(some, rows, strict=True):
+            seen, reach = _number(count), _number(last)
+            found.append(Weighed(term, seen if seen < _COUNTED else max(seen, seen * scope.size // max(reach, 1))))
+    return found
+
+
+def candidates(store: Store, scope: Scope, terms: Sequence[Weighed], sequence: Sequence[str]) -> list[int]:
+    """At most about 2 × `KEPT` fact numbers: best matches of the rare terms, then of the common ones together.
+
+    `sequence` are the tokens of the question in order, to look for the phrase when no word of it is rare.
+    """
+    present = sorted((each for each in terms if each.count), key=_selectivity)
+    rare = list(_affordable(present))
+    common = [each.term for each in present[len(rare) :]]
+    found = dict.fromkeys(_ranked(store, scope, " OR ".join(quoted(each.term) for each in rare))) if rare else {}
+    if common and len(found) < KEPT:
+        if not rare and len(sequence) > 1:
+            found |= dict.fromkeys(_newest(store, scope, _phrase(sequence), _ENOUGH))
+        for expression in _together(common, scope, present):
+            if len(found) >= _ENOUGH:
+                break
+            found |= dict.fromkeys(_best(store, scope, expression))
+    return list(found)
+
+
+def of_days(store: Store, scope: Scope, days: Iterable[DayRange]) -> list[int]:
+    """The newest facts whose day lies in one of `days`, at most `KEPT`."""
+    agents = scope.agents if scope.agents is not None else _every_agent(store)
+    found: list[int] = []
+    sql = (
+        "SELECT n FROM derived WHERE agent_id = ? AND latest_day BETWEEN ? AND ? AND state = 'live' "
+        "ORDER BY latest_day DESC LIMIT ?"
+    )
+    for agent in agents:
+        for first, last in days:
+            if len(found) >= KEPT:
+                return found
+            found += [_number(n) for (n,) in store.execute(sql, (agent, first, last, KEPT - len(found)))]
+    return found
+
+
+def quoted(term: Term) -> str:
+    """The term as an FTS5 string, in which no character has a meaning."""
+    text = term.text.replace('"', '""')
+    return f'"{text}"*' if term.prefix else f'"{text}"'
+
+
+def _selectivity(each: Weighed) -> float:
+    # A single Chinese character is tried after the pairs and words of its own frequency.
+    return each.count / max(each.term.weight, 0.01)
+
+
+def _affordable(terms: Iterable[Weighed]) -> Iterator[Weighed]:
+    walked = 0
+    for each in terms:
+        walked += each.count
+        if walked > RANKED:
+            return
+        yield each
+
+
+def _together(common: Sequence[Term], scope: Scope, present: Sequence[Weighed]) -> Iterator[str]:
+    """All the common terms at once, then without the commonest, down to one. Words of every other fact say nothing."""
+    everywhere = {each.term.text for each in present if each.count > scope.size // 4}
+    telling = [term for term in common if term.text not in everywhere] or list(common)
+    for several in range(min(_JOINED, len(telling)), 0, -1):
+        yield " AND ".join(map(quoted, telling[:several]))
+
+
+def _phrase(sequence: Sequence[str]) -> str:
+    return quoted(Term(" ".join(sequence), 1.0))
+
+
+def _best(store: Store, scope: Scope, expression: str) -> list[int]:
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM search_index WHERE search_index MATCH ? LIMIT {RANKED + 1})"
+    few = _number(store.execute(sql, (expression,))[0][0]) <= RANKED
+    return _ranked(store, scope, expression) if few else _newest(store, scope, expression, KEPT)
+
+
+def _ranked(store: Store, scope: Scope, expression: str) -> list[int]:
+    weights = ", ".join(map(str, COLUMNS.values()))
+    # CROSS JOIN keeps the order of the two: the index first, then the owner of each match.
+    sql = (
+        "SELECT d.n FROM search_index AS s CROSS JOIN derived AS d ON d.n = s.rowid "
+        f"WHERE s.search_index MATCH ? AND {scope.condition} ORDER BY bm25(search_index, {weights}) LIMIT {KEPT}"
+    )
+    return [_number(n) for (n,) in store.execute(sql, (expression, *scope.values))]
+
+
+def _newest(store: Store, scope: Scope, expression: str, limit: int) -> list[int]:
+    sql = (
+        "SELECT d.n FROM search_index AS s CROSS JOIN derived AS d ON d.n = s.rowid "
+        f"WHERE s.search_index MATCH ? AND s.rowid > ? AND s.rowid <= ? AND {scope.condition} "
+        "ORDER BY s.rowid DESC LIMIT ?"
+    )
+    found: list[int] = []
+    for upper in range(scope.size, 0, -_SLICE):
+        rows = store.execute(sql, (expression, upper - _SLICE, upper, *scope.values, limit - len(found)))
+        found += [_number(n) for (n,) in rows]
+        if len(found) >= limit:
+            break
+    return found
+
+
+def _every_agent(store: Store) -> list[str]:
+    # Jumps from agent to agent in the index; DISTINCT would walk all facts.
+    sql = (
+        "WITH RECURSIVE a(id) AS (SELECT min(agent_id) FROM derived UNION ALL "
+        "SELECT (SELECT min(agent_id) FROM derived WHERE agent_id > a.id) FROM a WHERE a.id IS NOT NULL) "
+        "SELECT id FROM a WHERE id IS NOT NULL"
+    )
+    return [str(agent) for (agent,) in store.execute(sql)]
+
+
+def _number(value: Value) -> int:
+    return value if isinstance(value, int) else 0

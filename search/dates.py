@@ -1,0 +1,126 @@
+"""Finds the days that a question names, in English and Chinese, as ranges of day numbers."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from typing import TypeAlias
+
+from ..clock import day_number
+
+DayRange: TypeAlias = tuple[int, int]
+"""First and last day, both included, in days since 1970."""
+
+YEARS_BACK = 12
+"""How many years a day without a year may lie back."""
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTH = (
+    "(?P<month>" + "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else name for name in _MONTHS) + r"|sept)\.?"
+)
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_HAN_NUMBERS = {"十": 10} | {digit: value for value, digit in enumerate("一二三四五六七八九", 1)}
+
+
+def named_days(text: str, today: date) -> list[DayRange]:
+    """The days and spans of days that `text` names; a day without a year stands for that day of each recent year.
+
+    Relative days (`yesterday`, `last Friday`, `昨天`, `上周五`) count from `today`.
+    """
+    plain = _HAN_NUMBER.sub(lambda match: str(_han_number(match.group())), text.casefold())
+    found: dict[DayRange, None] = {}
+    for pattern, read in _PATTERNS:
+        for match in pattern.finditer(plain):
+            for first, last in read(match, today):
+                found[day_number(first), day_number(last)] = None
+        # What one form has read is not read again by a looser one.
+        plain = pattern.sub(" ", plain)
+    return list(found)
+
+
+_HAN_NUMBER = re.compile(r"[一二三四五六七八九十]{1,3}(?=[月日号]|天前)")
+Span: TypeAlias = tuple[date, date]
+
+
+def _han_number(text: str) -> int:
+    tens, _, ones = text.rpartition("十")
+    if "十" not in text:
+        return _HAN_NUMBERS[text[-1]]
+    return _HAN_NUMBERS.get(tens, 1) * 10 + _HAN_NUMBERS.get(ones, 0)
+
+
+def _month_of(match: re.Match[str]) -> int:
+    name = match["month"]
+    return int(name) if name.isdigit() else 1 + next(i for i, full in enumerate(_MONTHS) if full.startswith(name[:3]))
+
+
+def _days(match: re.Match[str], today: date) -> Iterator[Span]:
+    year = match.groupdict().get("year")
+    for each in [int(year)] if year else range(today.year - YEARS_BACK, today.year + 2):
+        try:
+            day = date(each, _month_of(match), int(match["day"]))
+        except ValueError:
+            continue
+        yield day, day
+
+
+def _month(match: re.Match[str], _today: date) -> Iterator[Span]:
+    year, month = int(match["year"]), _month_of(match)
+    if 1 <= month <= 12:
+        yield date(year, month, 1), date(year + month // 12, month % 12 + 1, 1) - timedelta(1)
+
+
+def _ago(days: int) -> Callable[[re.Match[str], date], Iterator[Span]]:
+    def read(_match: re.Match[str], today: date) -> Iterator[Span]:
+        yield today - timedelta(days), today - timedelta(days)
+
+    return read
+
+
+def _counted(match: re.Match[str], today: date) -> Iterator[Span]:
+    day = today - timedelta(min(int(match["count"]), 9999))
+    yield day, day
+
+
+def _weekday(match: re.Match[str], today: date) -> Iterator[Span]:
+    """`last Friday` is the latest one before today; `上周五` the one of the week before."""
+    if (name := match.groupdict().get("name")) is not None:
+        back = (today.weekday() - _DAYS.index(name)) % 7 or 7
+        day = today - timedelta(back)
+    else:
+        monday = today - timedelta(today.weekday() + (7 if match["which"] == "上" else 0))
+        day = monday + timedelta(min("一二三四五六日天".index(match["han"]), 6))
+    yield day, day
+
+
+def _last_week(_match: re.Match[str], today: date) -> Iterator[Span]:
+    monday = today - timedelta(today.weekday() + 7)
+    yield monday, monday + timedelta(6)
+
+
+def _last_month(_match: re.Match[str], today: date) -> Iterator[Span]:
+    last = today.replace(day=1) - timedelta(1)
+    yield last.replace(day=1), last
+
+
+_Read: TypeAlias = Callable[[re.Match[str], date], Iterator[Span]]
+# Strict forms first.
+_PATTERNS: list[tuple[re.Pattern[str], _Read]] = [
+    (re.compile(rf"\b{_YEAR}[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})\b"), _days),
+    (re.compile(rf"(?:{_YEAR}\s*年\s*)?(?P<month>\d{{1,2}})\s*月\s*(?P<day>\d{{1,2}})\s*[日号]?"), _days),
+    (re.compile(rf"{_YEAR}\s*年\s*(?P<month>\d{{1,2}})\s*月"), _month),
+    (re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR})?\b"), _days),
+    (re.compile(rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?!\d)(?:,?\s+{_YEAR})?\b"), _days),
+    (re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b"), _month),
+    (re.compile(r"\bday before yesterday\b|(?<!大)前天"), _ago(2)),
+    (re.compile(r"大前天"), _ago(3)),
+    (re.compile(r"\byesterday\b|昨[天日晚]"), _ago(1)),
+    (re.compile(r"\btoday\b|今[天日]"), _ago(0)),
+    (re.compile(r"\b(?P<count>\d{1,4}) days? ago\b"), _counted),
+    (re.compile(r"(?P<count>\d{1,4})\s*天前"), _counted),
+    (re.compile(rf"\b(?:last|on)\s+(?P<name>{'|'.join(_DAYS)})\b"), _weekday),
+    (re.compile(r"(?P<which>上|这|本)(?:个)?(?:周|星期|礼拜)(?P<han>[一二三四五六日天])"), _weekday),
+    (re.compile(r"\blast week\b|上(?:个)?(?:周|星期|礼拜)"), _last_week),
+    (re.compile(r"\blast month\b|上个?月"), _last_month),
+]

@@ -1,0 +1,184 @@
+"""One tokeniser for the index and for questions, so that what was indexed can be asked for.
+
+Scripts that write words apart (Latin, Greek, Cyrillic, Arabic, the scripts of India …) give stems and
+whole identifiers; scripts that do not (Chinese, Japanese, Korean, Thai …) give pairs of neighbouring
+characters, Chinese also each character. No token holds a blank or upper case.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
+import Stemmer
+
+MAX_TOKEN = 100
+"""Characters; a longer run (base64, a data URL) is cut, a longer identifier is known by its parts only."""
+MAX_TERMS = 64
+"""How many different terms of one question are looked at; the rest of a pasted page is ignored."""
+
+_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_PAIRED = (
+    _HAN
+    + "\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # Japanese
+    + "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"  # Korean
+    + "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0edf\u1000-\u1049\u1050-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
+)
+# Python's \w leaves out combining vowels, without which the scripts of India fall to pieces.
+_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+_LETTER = rf"(?:[^\W_{_PAIRED}]|[{_MARKS}])"
+_RUNS = re.compile(rf"([{_PAIRED}]+)|({_LETTER}+(?:[._\-/:@+#&=?%~\\'’]{{1,3}}{_LETTER}+)*(?:\+\+|#(?!\w))?)")
+_IS_HAN = re.compile(rf"[{_HAN}]")
+_UNSEEN = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufe00-\ufe0f\ud800-\udfff]")
+
+_APOSTROPHE_S = re.compile(r"['’]s\b", re.I)
+_OUTER = re.compile(r"[/\\?&=#:@'’~%+]+")
+_INNER = re.compile(r"[._\-]+")
+_VERSION = re.compile(r"v\d[\w.\-]*", re.I)
+_CASE_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_MAX_CASE_PARTS = 6  # a hash falls into dozens of letters and digits, a name does not
+_ACCENTS = re.compile(r"[\u0300-\u036f]")
+
+_stem = Stemmer.Stemmer("english").stemWord
+
+STOP_WORDS = frozenset(
+    "a about after again all also am an and any are as at be because been before being but by can could did do does doing "
+    "done down during each ever few for from further had has have having he her here hers him his how i if in into is it "
+    "its itself just me more most my myself no nor not now of off on once only or other our ours out over own please same "
+    "she should so some such tell than that the their theirs them then there these they this those through to too under "
+    "until up us very was we were what when where which while who whom whose why will with would you your yours don't "
+    "doesn't didn't isn't aren't wasn't weren't won't can't couldn't wouldn't shouldn't hasn't haven't i'm i've i'd i'll "
+    "you're they're what's that's he's she's it's who's where's how's let's".split()
+)
+"""English words without a subject of their own: dropped from a question, never from the index."""
+
+_WORD = re.compile(r"(?<![\w.\-/@:])[A-Za-z]+(?:['’][a-z]+)?(?![\w\-/@:]|\.\w)")
+_STOP_PHRASES = re.compile(
+    "什么时候|为什么|怎么样|什么|怎么|怎样|如何|哪个|哪些|哪里|哪儿|多少|是否|有没有|是不是|请问|告诉我|我们|你们|他们|吗|呢|吧|啊|的"
+)
+"""Chinese question words and particles: they count for little when they match."""
+
+
+class Term(msgspec.Struct, frozen=True):
+    """One token that a question asks for. `weight` 0..1 says how much of the asked word it stands for."""
+
+    text: str
+    weight: float
+    prefix: bool = False
+    """Whether tokens that only begin with it match too: a single Japanese, Korean or Thai character."""
+
+
+class QueryTokens(msgspec.Struct, frozen=True):
+    """A question, ready to be looked up. `phrase` is its text, folded, for whole-phrase matches."""
+
+    terms: list[Term]
+    phrase: str
+
+
+def index_tokens(text: str) -> list[str]:
+    """The tokens of `text` in the order of the text, repeats kept."""
+    return [token for token, _ in _tokens(text)]
+
+
+def query_tokens(text: str) -> QueryTokens:
+    """The terms of a question, each once, at most `MAX_TERMS`. Never fails, whatever the text holds.
+
+    English stop words are left out unless nothing else stands there.
+    """
+    clean = _clean(text)
+    asked = list(_tokens(_WORD.sub(_without_stop_word, clean))) or list(_tokens(clean))
+    weak = "".join(_STOP_PHRASES.findall(clean))
+    terms: dict[str, Term] = {}
+    for token, weight in asked:
+        if token not in terms:
+            share = 0.2 if weak and token in weak and len(weak) < len(clean) else 1.0
+            terms[token] = Term(token, weight * share, prefix=_is_lone(token))
+        if len(terms) == MAX_TERMS:
+            break
+    return QueryTokens(list(terms.values()), folded(clean))
+
+
+def _without_stop_word(match: re.Match[str]) -> str:
+    word = match.group()
+    # Capitals mean a name: IT, US, WHO.
+    is_name = len(word) > 1 and word.isupper()
+    return word if is_name or word.replace("’", "'").lower() not in STOP_WORDS else " "
+
+
+def folded(text: str) -> str:
+    """`text` as two spellings of the same words are compared: NFKC, case folded, white space to one blank."""
+    return " ".join(_clean(text).casefold().split())
+
+
+def _clean(text: str) -> str:
+    return _UNSEEN.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)))
+
+
+def _is_lone(token: str) -> bool:
+    return len(token) == 1 and bool(re.match(f"[{_PAIRED}]", token)) and not _IS_HAN.match(token)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, float]]:
+    for match in _RUNS.finditer(_clean(text)):
+        if (run := match.group(1)) is not None:
+            yield from _paired(run)
+        else:
+            yield from _words(_APOSTROPHE_S.sub("", match.group(2)))
+
+
+def _paired(run: str) -> Iterator[tuple[str, float]]:
+    """Each Chinese character, each pair, and the last character of any run, so that one character can be asked for."""
+    for here, after in zip(run, run[1:], strict=False):
+        if _IS_HAN.match(here):
+            yield here, 0.3
+        yield here + after, 1.0
+    yield run[-1], 0.3 if len(run) > 1 else 1.0
+
+
+@lru_cache(maxsize=8192)
+def _words(run: str) -> tuple[tuple[str, float], ...]:
+    """A word's stem, or an identifier whole and in parts; from `memoryd.service`: that, `memoryd` and `servic`."""
+    pieces = [piece for piece in _OUTER.split(run) if piece]
+    if "'" in run or "’" in run:
+        pieces = [piece for piece in pieces if len(piece) > 2] or pieces
+    if len(pieces) == 1 and run.isascii() and run.isalpha() and (run.islower() or run.istitle()):
+        return ((_stem(run.lower()[:MAX_TOKEN]), 1.0),)
+    found: dict[str, float] = {}
+    if run != pieces[0]:
+        _keep(found, run.replace("’", "'"), 1.0)
+    share = 1.0 if len(pieces) == 1 else 0.7
+    for piece in pieces:
+        _add_piece(found, piece, share)
+    return tuple(found.items())
+
+
+def _add_piece(found: dict[str, float], piece: str, share: float) -> None:
+    parts = [part for part in _INNER.split(piece) if part]
+    if len(parts) > 1:
+        _keep(found, piece, share)
+    if _VERSION.fullmatch(piece):
+        _keep(found, piece[1:], share)
+    for part in parts:
+        part_share = share if len(parts) == 1 else share * 0.7
+        _add_word(found, part, part_share)
+        split = _CASE_PARTS.findall(part) if part.isascii() else []
+        if 1 < len(split) <= _MAX_CASE_PARTS:
+            for each in split:
+                if len(each) > 1:
+                    _add_word(found, each, part_share * 0.7)
+
+
+def _add_word(found: dict[str, float], word: str, share: float) -> None:
+    """The stem of a word; one with accents also without them."""
+    for start in range(0, len(word), MAX_TOKEN):
+        cut = word[start : start + MAX_TOKEN].casefold()
+        plain = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", cut)))
+        for form in {cut: None, plain: None}:
+            if form:
+                found.setdefault(_stem(form) if form.isascii() and form.isalpha() else form, share)
+
+
+def _keep(found: dict[str, float], whole: str, share: float) -> None:
+    if len(whole) <= MAX_TOKEN:
+        found.setdefault(whole.casefold(), share)
