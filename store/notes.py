@@ -194,6 +194,8 @@ def _write_mentions(tx: Tx, note: StatedNote, kept: Sequence[tuple[str, ParsedMe
         tx.touch(note.agent_id, fact)
         if n < len(old):
             tx.touch(note.agent_id, old[n].fact_id)
+        if n + 1 < len(kept):  # indexed with this block as its context
+            tx.touch(note.agent_id, kept[n + 1][0])
         if fact in said_before:
             _withdraw_edits(tx, note.agent_id, fact, said_before[fact], mention)
     if len(kept) < len(old):

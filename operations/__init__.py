@@ -1,0 +1,1 @@
+"""Every public operation once: typed request → typed reply."""

@@ -1,0 +1,66 @@
+"""`forget`: a fact leaves this device, its log and, through tombstones, every other device."""
+
+from ..errors import NoInputError, UsageError
+from ..ingest.parse import parse_statement
+from ..model import fact_id
+from ..store import Store, Tx
+from ..store.forget import Place, forget_fact
+from ..store.thread import Priority
+from ..store.versions import is_forgotten
+from .memory import Memory
+from .replies import ForgetReply
+from .requests import ForgetRequest
+
+
+async def forget(memory: Memory, request: ForgetRequest) -> ForgetReply:
+    """Forget the fact and the earlier wordings that it replaced (`only`: this wording alone)."""
+    fact = named_fact(request.agent_id, request.id, request.text)
+    facts, places = await memory.thread.call(lambda store: _forget(store, request.agent_id, fact, only=request.only))
+    # Reading the notes again masks what hangs on the lines too, such as a fence below.
+    await memory.intake.read_again({each.file for each in places})
+    await memory.settle()
+    # The write-ahead log still holds the old pages until it is folded into the file.
+    await memory.thread.call(lambda store: store.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+    duty = await memory.thread.call(
+        lambda store: bool(store.execute("SELECT 1 FROM duties WHERE kind = 'snapshot'")), priority=Priority.READ
+    )
+    return ForgetReply(facts, [_place(each) for each in places], duty and memory.sync is not None)
+
+
+def named_fact(agent_id: str, fact: str, text: str) -> str:
+    """The id that a request names, by `--id` or by `--text`; raises `UsageError` unless it is exactly one of them."""
+    if bool(fact) == bool(text):
+        raise UsageError("Name the fact by --id or by --text.", "memoryd retrieve shows the ids.")
+    return fact or fact_id(agent_id, parse_statement(text, "general", 0.5).text)
+
+
+def _forget(store: Store, agent_id: str, fact: str, *, only: bool) -> tuple[list[str], list[Place]]:
+    places: list[Place] = []
+    with store.transaction() as tx:
+        if not store.execute("SELECT 1 FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact)):
+            if is_forgotten(tx, agent_id, fact):
+                return [], []
+            raise NoInputError(f"There is no fact {fact}.", "memoryd retrieve shows the ids.")
+        facts = [fact] if only else [fact, *_earlier_wordings(tx, agent_id, fact)]
+        for each in facts:
+            places += forget_fact(tx, agent_id, each)
+    return facts, places
+
+
+def _earlier_wordings(tx: Tx, agent_id: str, fact: str) -> list[str]:
+    """The retracted facts behind `fact` along its `after` chain, each once (DATA section 6)."""
+    found: list[str] = []
+    while True:
+        rows = tx.execute(
+            "SELECT e.value FROM edits e JOIN derived d ON d.agent_id = e.agent_id AND d.fact_id = e.value"
+            " WHERE e.agent_id = ? AND e.fact_id = ? AND e.field = 'after' AND d.state = 'retracted'",
+            (agent_id, found[-1] if found else fact),
+        )
+        if not rows or str(rows[0][0]) in (*found, fact):
+            return found
+        found.append(str(rows[0][0]))
+
+
+def _place(each: Place) -> str:
+    lines = str(each.line_from) if each.line_from == each.line_to else f"{each.line_from}-{each.line_to}"
+    return f"{each.file}:{lines}"

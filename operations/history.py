@@ -1,0 +1,61 @@
+"""`history`: where a fact comes from, and the wordings before and after it."""
+
+from typing import Any
+
+from ..errors import NoInputError
+from ..store import Store
+from ..store.thread import Priority
+from .forget import named_fact
+from .memory import Memory
+from .places import standings
+from .replies import HistoryReply
+from .requests import HistoryRequest
+
+
+async def history(memory: Memory, request: HistoryRequest) -> HistoryReply:
+    """Show the fact's places and its chain of wordings, oldest first."""
+    fact = named_fact(request.agent_id, request.id, request.text)
+    return await memory.thread.call(lambda store: _history(store, request.agent_id, fact), priority=Priority.READ)
+
+
+def _history(store: Store, agent_id: str, fact: str) -> HistoryReply:
+    row = _fact(store, agent_id, fact)
+    if row is None:
+        rows = store.execute("SELECT version FROM forgotten WHERE agent_id = ? AND fact_id = ?", (agent_id, fact))
+        if rows:
+            return HistoryReply(fact, "", "forgotten", int(str(rows[0][0])[:13]) / 1000, [], [])
+        raise NoInputError(f"There is no fact {fact}.", "memoryd retrieve shows the ids.")
+    before = _walk(store, agent_id, fact, backwards=True)
+    after = _walk(store, agent_id, fact, backwards=False)
+    chain = [each for each in (_fact(store, agent_id, one) for one in [*reversed(before), fact, *after]) if each]
+    return HistoryReply(
+        row["id"], row["text"], row["state"], row["first_seen"], standings(store, agent_id, [fact])[fact].sources, chain
+    )
+
+
+def _fact(store: Store, agent_id: str, fact: str) -> dict[str, Any] | None:
+    rows: list[tuple[Any, ...]] = store.execute(
+        "SELECT f.text, f.first_seen, d.state, d.access_days FROM facts f LEFT JOIN derived d ON d.n = f.n"
+        " WHERE f.agent_id = ? AND f.id = ?",
+        (agent_id, fact),
+    )
+    if not rows:
+        return None
+    text, seen, state, access = rows[0]
+    return {"id": fact, "text": text, "state": state or "live", "first_seen": seen / 1000, "access_count": access or 0}
+
+
+def _walk(store: Store, agent_id: str, fact: str, *, backwards: bool) -> list[str]:
+    """Follow `after` to older wordings, or from older to newer ones; each fact once."""
+    sql = (
+        "SELECT value FROM edits WHERE agent_id = ? AND fact_id = ? AND field = 'after' AND value IS NOT NULL"
+        if backwards
+        else "SELECT fact_id FROM edits WHERE agent_id = ? AND value = ? AND field = 'after' ORDER BY version LIMIT 1"
+    )
+    found: list[str] = []
+    while rows := store.execute(sql, (agent_id, found[-1] if found else fact)):
+        following = str(rows[0][0])
+        if following in found or following == fact:
+            break
+        found.append(following)
+    return found

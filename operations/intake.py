@@ -1,0 +1,230 @@
+"""Notes into the store: what changed on disk is read, parsed and applied; what vanished is held, then let go.
+
+Events are hints. What decides is the file's stat and then its hash, and a missing file counts as
+deleted only under a folder that could be listed (SPEC section 3).
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ..clock import Clock
+from ..config import Settings
+from ..ingest.names import classify
+from ..ingest.similar import successors
+from ..model import RULES, fact_id
+from ..store import Store, Tx
+from ..store.files import FileRecord, drop_file, known_files, write_file
+from ..store.notes import StatedNote, apply_note, delete_note, own_statements
+from ..store.thread import Priority, StoreThread
+from .prepare import Prepared, prepare
+from .vanish import Hold, is_suspicious
+from .walk import Found, Walk, is_below_unknown, walk
+
+_TRUST_AFTER_NS = 2_000_000_000
+"""A stamp younger than this when it was read may hide a second write within its granule (borg#3536)."""
+_BATCH_NOTES = 16
+_BATCH_MENTIONS = 200
+_KIND_NOTES = ("note", "page", "text")
+
+
+class ScanResult(msgspec.Struct):
+    """A finished scan: files looked at, files taken in or deleted, notes held."""
+
+    scanned: int
+    changed: int
+    held: int
+
+
+class Intake:
+    """The one owner of what is known about the workspace's files."""
+
+    def __init__(self, thread: StoreThread, root: Path, settings: Settings, clock: Clock) -> None:
+        self._thread = thread
+        self._root = root
+        self._settings = settings
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self.records: dict[str, FileRecord] = {}
+        self.last_walk = Walk({}, {}, {}, set(), {})
+        self.hold = Hold(clock)
+        self.waiting: set[str] = set()
+        """Paths that differ from what is stored, as far as anybody looked."""
+        self.new_agents: list[str] = []
+        self.changed_pages: set[str] = set()
+        """Agents whose MEMORY page was taken in since somebody looked here."""
+        self.first_seen: dict[str, int] = {}
+        """What a restore knows to be older; empty otherwise."""
+
+    async def load(self) -> None:
+        """Read what was compared before this process started."""
+        self.records = await self._thread.call(known_files)
+
+    async def look_at(self, paths: Iterable[str]) -> int:
+        """Look again at paths that may have changed; returns how many were taken in or deleted."""
+        async with self._lock:
+            walk_now = await asyncio.to_thread(self._walk_these, sorted(set(paths)))
+            return await self._follow(walk_now, partial=sorted(set(paths)), confirm=False, priority=Priority.WRITE)
+
+    async def scan(self, *, confirm_deletes: bool = False) -> ScanResult:
+        """Compare the whole workspace with what is stored."""
+        async with self._lock:
+            self.last_walk = await asyncio.to_thread(walk, self._root, self._settings.notes.extra)
+            changed = await self._follow(self.last_walk, partial=None, confirm=confirm_deletes, priority=Priority.BULK)
+            return ScanResult(len(self.last_walk.files), changed, len(self.hold.paths))
+
+    async def read_again(self, paths: Iterable[str]) -> int:
+        """Ingest notes anew although their bytes did not change: after a forget, a lift, or new rules."""
+        async with self._lock:
+            again = sorted(set(paths))
+            for path in again:
+                self.records.pop(path, None)
+
+            def drop(store: Store) -> None:
+                with store.transaction() as tx:
+                    for path in again:
+                        drop_file(tx, path)
+
+            await self._thread.call(drop)
+        return await self.look_at(again)
+
+    def _walk_these(self, paths: Sequence[str]) -> Walk:
+        found = Walk({}, {}, {}, set(), {})
+        for path in paths:
+            name = classify(path, self._settings.notes.extra)
+            try:
+                stat = (self._root / path).lstat()
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                found.unknown[path] = error.strerror or str(error)
+                continue
+            if name.kind in _KIND_NOTES and (stat.st_mode & 0o170000) == 0o100000:
+                found.files[path] = Found(name, stat)
+        return found
+
+    async def _follow(self, now: Walk, *, partial: Sequence[str] | None, confirm: bool, priority: Priority) -> int:
+        differing = [path for path in sorted(now.files, reverse=True) if self._may_differ(path, now.files[path])]
+        self.waiting.update(differing)
+        changed = 0
+        # Newest names first: today's note is searchable while the archive is still being read.
+        for start in range(0, len(differing), _BATCH_NOTES):
+            batch = differing[start : start + _BATCH_NOTES]
+            prepared = await asyncio.to_thread(self._prepare_all, batch, now)
+            changed += await self._apply_all(prepared, confirm=confirm, priority=priority)
+            self.waiting.difference_update(batch)
+        return changed + await self._let_go(now, partial, confirm=confirm)
+
+    def _may_differ(self, path: str, found: Found) -> bool:
+        record, stat = self.records.get(path), found.stat
+        if record is None or record.state in ("unreadable", "vanished") or record.rules != RULES:
+            return True
+        if record.agent_id != found.name.agent_id:
+            return True
+        seen = (record.size, record.mtime_ns, record.ctime_ns, record.ino)
+        if seen != (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino):
+            return True
+        return max(stat.st_mtime_ns, stat.st_ctime_ns) > record.seen_at * 1_000_000 - _TRUST_AFTER_NS
+
+    def _prepare_all(self, paths: Sequence[str], now: Walk) -> list[Prepared]:
+        stamp = self._clock.now_ms()
+        return [
+            prepare(self._root, path, now.files[path].name, self.records.get(path), self._settings.notes, stamp)
+            for path in paths
+        ]
+
+    async def _apply_all(self, prepared: Sequence[Prepared], *, confirm: bool, priority: Priority) -> int:
+        changed = 0
+        batch: list[Prepared] = []
+        size = 0
+        for each in prepared:
+            if each.gone:
+                continue
+            batch.append(each)
+            size += len(each.parsed.mentions) if each.parsed else 0
+            if size >= _BATCH_MENTIONS:
+                changed += await self._apply_batch(batch, confirm=confirm, priority=priority)
+                batch, size = [], 0
+        return changed + await self._apply_batch(batch, confirm=confirm, priority=priority)
+
+    async def _apply_batch(self, batch: Sequence[Prepared], *, confirm: bool, priority: Priority) -> int:
+        if not batch:
+            return 0
+        applied, emptied = await self._thread.call(lambda store: self._write(store, batch, confirm), priority=priority)
+        for each in batch:
+            if each.path in emptied:
+                self.hold.add(each.path, "it became empty")
+                continue
+            self._announce(each.record.agent_id)
+            if each.name.kind == "page" and each.parsed is not None:
+                self.changed_pages.add(each.name.agent_id)
+            self.records[each.path] = each.record
+            self.hold.release(each.path)
+        return applied
+
+    def _write(self, store: Store, batch: Sequence[Prepared], confirm: bool) -> tuple[int, set[str]]:
+        applied = 0
+        emptied: set[str] = set()
+        with store.transaction() as tx:
+            for each in batch:
+                if each.parsed is not None and not self._write_note(tx, each, confirm):
+                    emptied.add(each.path)
+                    continue
+                write_file(tx, each.record)
+                applied += each.parsed is not None
+        return applied, emptied
+
+    def _write_note(self, tx: Tx, each: Prepared, confirm: bool) -> bool:
+        """Apply one note; False when it would retract everything it said, which waits like a deletion."""
+        if each.parsed is None:
+            return True
+        old = own_statements(tx.store, each.name.agent_id, each.path)
+        if old and not each.parsed.mentions and not (confirm or self.hold.is_due(each.path)):
+            return False
+        new = [(fact_id(each.name.agent_id, mention.text), mention.text) for mention in each.parsed.mentions]
+        note = StatedNote(
+            agent_id=each.name.agent_id,
+            path=each.path,
+            size=each.record.size,
+            parsed=each.parsed,
+            successors=successors(old, new) if old else (),
+            first_seen=self.first_seen,
+            keep_body=self._settings.sync.notes == "backup",
+        )
+        apply_note(tx, note)
+        return True
+
+    async def _let_go(self, now: Walk, partial: Sequence[str] | None, *, confirm: bool) -> int:
+        """Delete what vanished, unless it looks like an accident."""
+        asked = self.records if partial is None else [path for path in partial if path in self.records]
+        missing = [path for path in asked if path not in now.files and not is_below_unknown(path, now.unknown)]
+        missing = [path for path in missing if path not in now.unknown]
+        if not missing:
+            return 0
+        if not confirm and not self.hold.all_due(missing):
+            absent = await asyncio.to_thread(self._absent)
+            if is_suspicious(self.records, absent, self.hold.recently_deleted()):
+                for path in absent:
+                    self.hold.add(path, "it vanished with many others")
+                return 0
+        keep = self._settings.notes.on_delete == "keep"
+
+        def delete(store: Store) -> None:
+            with store.transaction() as tx:
+                for path in missing:
+                    delete_note(tx, self.records[path].agent_id, path, keep_facts=keep)
+
+        await self._thread.call(delete)
+        for path in missing:
+            self.hold.deleted(self.records.pop(path))
+        return len(missing)
+
+    def _absent(self) -> list[str]:
+        """All known files that are not on disk now, whoever asked about which."""
+        return [path for path in self.records if not (self._root / path).is_symlink() and not (self._root / path).exists()]
+
+    def _announce(self, agent: str) -> None:
+        if agent and agent != self._settings.agent_id and all(each.agent_id != agent for each in self.records.values()):
+            self.new_agents.append(agent)

@@ -1,0 +1,209 @@
+"""The memory of one workspace, opened: what the daemon keeps alive, and a single command opens for itself."""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Iterable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .. import __version__
+from ..clock import Clock
+from ..config import Places, Settings, checked_name
+from ..errors import ConfigError
+from ..store import Store
+from ..store.thread import Priority, StoreThread
+from ..sync.hrana import CloudClient
+from ..sync.service import SyncService
+from .critical import agent_numbers, critical_state
+from .intake import Intake
+from .opening import open_store
+from .pages import PageKeeper
+from .replies import AgentStatus, RescanReply
+from .requests import Request
+from .settle import Settler
+from .table import Operation, Outcome
+
+RESCAN_S = 300.0
+"""Every note is compared with the disk at least this often [s]."""
+
+Progress = Callable[[dict[str, Any]], None]
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+class WatchReport(msgspec.Struct):
+    """What the daemon's watcher says of itself. Times are monotonic seconds, None if it never happened."""
+
+    state: str = "degraded"
+    alive: bool = False
+    events: int = 0
+    rebuilds: int = 0
+    pending: int = 0
+    last_event: float | None = None
+    next_scan: float | None = None
+    warnings: list[tuple[str, str, str]] = []
+    """`(code, message, fix)`."""
+
+
+class Memory:
+    """One workspace's memory. The caller holds the instance's lock."""
+
+    def __init__(self, places: Places, settings: Settings, clock: Clock, workspace: Path, thread: StoreThread) -> None:
+        self.places = places
+        self.settings = settings
+        self.clock = clock
+        self.workspace = workspace
+        self.thread = thread
+        self.sync: SyncService | None = None
+        self.watch = WatchReport()
+        self.intake = Intake(thread, workspace, settings, clock)
+        self.settler = Settler(thread, settings)
+        self.pages = PageKeeper(thread, workspace, settings, clock)
+        self.agents: dict[str, AgentStatus] = {}
+        self.device = ""
+        self.activity = "idle"
+        self.scan_due = True
+        """Whether something on disk may differ that nobody has looked at since the start, or since events were lost."""
+        self.last_scan: float | None = None
+        self.started = clock.monotonic()
+        self.version = __version__
+        self.pid = os.getpid()
+        self.resident = False
+        """Whether this is the daemon's memory, which goes on after a command is answered."""
+        self._unsettled = 0
+        self._later: set[asyncio.Task[None]] = set()
+        self._settle_lock = asyncio.Lock()
+
+    @classmethod
+    async def open(
+        cls, places: Places, settings: Settings, clock: Clock | None = None, *, url: str = "", token: str = ""
+    ) -> "Memory":
+        """Open the store of `places.workspace`; `url` '' works without a cloud. Raises `ConfigError`, `StoreError`."""
+        clock = clock or Clock()
+        workspace = _existing_workspace(places)
+        thread = StoreThread(lambda: open_store(places, workspace, clock))
+        await thread.start()
+        try:
+            memory = cls(places, settings, clock, workspace, thread)
+            memory.device = await thread.call(lambda store: store.device, priority=Priority.READ)
+            if url:
+                memory.sync = SyncService(
+                    thread, CloudClient(url, token), settings, clock, settle=memory.settle, critical=memory._critical
+                )
+            await memory.intake.load()
+            await memory.settle()
+        except BaseException:
+            await thread.close()
+            raise
+        return memory
+
+    @property
+    def pending(self) -> int:
+        """How many things are known, or have to be assumed, not to be in yet."""
+        return len(self.intake.waiting) + self.watch.pending + self._unsettled + int(self.scan_due)
+
+    async def hint(self, paths: Iterable[str]) -> None:
+        """Look again at paths (relative, `/`) that may have changed, and take in those that did."""
+        if await self._counted(self.intake.look_at(paths)):
+            await self.settle()
+
+    async def rescan(self, *, confirm_deletes: bool = False) -> RescanReply:
+        """Compare every note with what is stored; returns when everything is in and searchable."""
+        started = self.clock.monotonic()
+        before, self.activity = self.activity, "scanning"
+        try:
+            result = await self.intake.scan(confirm_deletes=confirm_deletes)
+            await self.settle()
+        finally:
+            self.activity = before
+        self.scan_due = False
+        self.last_scan = self.clock.monotonic()
+        return RescanReply(result.scanned, result.changed, round(self.last_scan - started, 3), result.held)
+
+    async def settle(self, named: Iterable[str] = ()) -> None:
+        """Bring derived values, index, MEMORY pages and numbers in step with the rows; tells the push.
+
+        `named` are agents that a command spoke of: they may get a page of their own.
+        """
+        self._unsettled += 1
+        try:
+            async with self._settle_lock:
+                await self._settle(set(named))
+        finally:
+            self._unsettled -= 1
+
+    async def perform(self, operation: Operation, request: Request, progress: Progress | None = None) -> Outcome:
+        """Run one operation of the table; `progress` is called with small dicts while it lasts."""
+        checked_name(request.agent_id)
+        mark = _progress.set(progress)
+        try:
+            reply = await operation.load()(self, request)
+        finally:
+            _progress.reset(mark)
+        return reply if isinstance(reply, Outcome) else Outcome(reply)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the last whole comparison with the disk is younger than two rescan periods."""
+        return self.last_scan is not None and self.clock.monotonic() - self.last_scan <= 2 * RESCAN_S
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something after the reply went out; `close` waits for it."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def close(self) -> None:
+        """Finish what waits in the store thread and close everything."""
+        await asyncio.gather(*self._later)
+        if self.sync is not None:
+            await self.sync.close()
+        await self.thread.close()
+
+    async def _counted(self, changing: Any) -> int:
+        self._unsettled += 1
+        try:
+            changed: int = await changing
+            return changed
+        finally:
+            self._unsettled -= 1
+
+    async def _settle(self, named: set[str]) -> None:
+        touched = await self.settler.settle(self.clock.today())
+        pages, self.intake.changed_pages = self.intake.changed_pages, set()
+        written = await self.pages.refresh(touched | pages | named, self._agents_here() | named)
+        if written:
+            await self.intake.look_at(written)
+            touched |= await self.settler.settle(self.clock.today())
+            self.intake.changed_pages.clear()
+        for agent in sorted(touched | named | self._agents_here() - set(self.agents)):
+            self.agents[agent] = await self.thread.call(
+                lambda store, agent=agent: agent_numbers(store, agent, self.clock.today(), self.settings)
+            )
+        if self.sync is not None:
+            self.sync.changed()
+
+    def _agents_here(self) -> set[str]:
+        return {record.agent_id for record in self.intake.records.values() if record.agent_id} | {self.settings.agent_id}
+
+    def _critical(self, store: Store, agent: str) -> dict[str, Any]:
+        return critical_state(store, agent, self.clock, self.settings)
+
+
+def report_progress(**values: Any) -> None:
+    """Tell whoever asked for the running operation how far it is."""
+    if (progress := _progress.get()) is not None:
+        progress(values)
+
+
+def _existing_workspace(places: Places) -> Path:
+    if places.workspace is None:
+        raise ConfigError(
+            "No workspace is named, and this folder holds neither memory/ nor MEMORY.md.",
+            "Use --workspace FOLDER, set MEMORYD_WORKSPACE, or run: memoryd init FOLDER",
+        )
+    if not places.workspace.is_dir():
+        raise ConfigError(f"The workspace {places.workspace} does not exist.", f"Run: memoryd init {places.workspace}")
+    return places.workspace.resolve()

@@ -1,0 +1,73 @@
+"""Opening the store of one instance: whose workspace it is, and which device this is."""
+
+import os
+import platform
+from pathlib import Path
+
+import msgspec
+
+from ..clock import Clock
+from ..config import Places
+from ..errors import ConfigError
+from ..store import Store
+
+_JSON = msgspec.json.Encoder()
+
+
+def open_store(places: Places, workspace: Path, clock: Clock) -> Store:
+    """Open or make the store, and make sure that it belongs to this workspace and knows its device.
+
+    Raises `ConfigError` when the store belongs to another workspace.
+    """
+    _make_private(places.state)
+    store = Store.open(places.database, clock)
+    try:
+        places.database.chmod(0o600)
+        _check_workspace(store, places, workspace)
+        _know_device(store, places)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def write_device_file(places: Places, device: str) -> None:
+    """Keep the id beside the database, so that a rebuilt database can succeed this device."""
+    temporary = places.device_file.with_suffix(".new")
+    temporary.write_text(device + "\n", "ascii")
+    temporary.replace(places.device_file)
+
+
+def _make_private(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if folder.stat().st_uid == os.getuid():
+        folder.chmod(0o700)
+
+
+def _check_workspace(store: Store, places: Places, workspace: Path) -> None:
+    bound = store.meta("workspace")
+    if bound and bound != str(workspace):
+        raise ConfigError(
+            f"This memory belongs to the workspace {bound}, not to {workspace}.",
+            f"Name the right workspace, or give the other one its own memory: --instance NAME (now: {places.instance}).",
+        )
+    if not bound:
+        with store.transaction() as tx:
+            tx.set_meta("workspace", str(workspace))
+
+
+def _know_device(store: Store, places: Places) -> None:
+    former = places.device_file.read_text("ascii").strip() if places.device_file.exists() else ""
+    if not store.execute("SELECT 1 FROM devices WHERE device = ?", (store.device,)):
+        # The file outlived its database: this one is a rebuilt one and takes over the old notes.
+        succeeds = [former] if former and former != store.device else []
+        with store.transaction() as tx:
+            tx.run(
+                "INSERT INTO devices VALUES (?, ?, ?, ?, '[]', ?, ?)",
+                (store.device, platform.node() or "unnamed", platform.platform(terse=True), store.clock.now_ms(),
+                 _JSON.encode(succeeds).decode(), tx.next_rev()),
+            )  # fmt: skip
+    if former != store.device:
+        write_device_file(places, store.device)
+
+

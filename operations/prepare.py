@@ -1,0 +1,97 @@
+"""From a path to a parsed note: reading and ingest joined, without the store, so that it can run beside it."""
+
+import time
+from pathlib import Path
+
+import msgspec
+
+from ..config import NotesSettings
+from ..errors import NoteError
+from ..ingest.mask import mask_bytes
+from ..ingest.names import Name
+from ..ingest.parse import parse_note
+from ..ingest.reader import FileRead, VanishedError, read_note
+from ..model import RULES, ParsedNote
+from ..store.files import FileRecord
+
+
+class Prepared(msgspec.Struct):
+    """One file, read and parsed.
+
+    `parsed` is None when the bytes are the ones that are stored already, when the file is too large
+    even to keep, or when it could not be read (`record.state` says which). `gone` = it is not there.
+    """
+
+    path: str
+    name: Name
+    record: FileRecord
+    parsed: ParsedNote | None = None
+    gone: bool = False
+
+
+def prepare(
+    root: Path, path: str, name: Name, known: FileRecord | None, settings: NotesSettings, now_ms: int,
+    tree_paths: frozenset[str] = frozenset(),
+) -> Prepared:  # fmt: skip
+    """Read one file and parse it unless nothing changed; never raises for a fault of that file."""
+    try:
+        file = read_note(root, path, settings.max_backup_bytes, time.sleep)
+    except VanishedError:
+        return Prepared(path, name, _record(path, name, None, now_ms), gone=True)
+    except NoteError as error:
+        record = known or _record(path, name, None, now_ms)
+        return Prepared(path, name, msgspec.structs.replace(record, state="unreadable", reason=error.message))
+    record = _record(path, name, file, now_ms)
+    if file.data is None:
+        record.state = "too_large"
+        record.reason = f"larger than {settings.max_backup_bytes:,} bytes: neither parsed nor backed up"
+        return Prepared(path, name, record)
+    if _says_the_same(known, record):
+        return Prepared(path, name, _carried_over(record, known))
+    parsed = _parse(name, path, file.data, settings, tree_paths)
+    record.state, record.totals = parsed.state, dict(parsed.totals)
+    record.findings, record.masked = parsed.findings, parsed.masked
+    if parsed.state == "too_large":
+        record.reason = f"larger than {settings.max_ingest_bytes:,} bytes: backed up, not parsed"
+    return Prepared(path, name, record, parsed)
+
+
+def _says_the_same(known: FileRecord | None, now: FileRecord) -> bool:
+    return (
+        known is not None
+        and known.raw_sha256 == now.raw_sha256
+        and known.rules == RULES
+        and known.agent_id == now.agent_id
+        and known.state in ("ok", "findings", "too_large")
+    )
+
+
+def _carried_over(now: FileRecord, known: FileRecord | None) -> FileRecord:
+    if known is None:
+        return now
+    return msgspec.structs.replace(
+        now, state=known.state, reason=known.reason, totals=known.totals, findings=known.findings, masked=known.masked
+    )
+
+
+def _parse(name: Name, path: str, data: bytes, settings: NotesSettings, tree_paths: frozenset[str]) -> ParsedNote:
+    if name.kind == "text":
+        body, masked = mask_bytes(data)
+        return ParsedNote(body, [], [], [], "ok", masked)
+    return parse_note(
+        data,
+        path=path,
+        agent_id=name.agent_id,
+        date=name.date,
+        is_page=name.kind == "page",
+        max_bytes=settings.max_ingest_bytes,
+        tree_paths=tree_paths,
+    )
+
+
+def _record(path: str, name: Name, file: FileRead | None, now_ms: int) -> FileRecord:
+    if file is None:
+        return FileRecord(path, name.agent_id, 0, 0, 0, 0, "", RULES, "unreadable", "", now_ms)
+    return FileRecord(
+        path, name.agent_id, file.size, file.mtime_ns, file.ctime_ns, file.ino, file.sha256, RULES, "ok", "", now_ms
+    )

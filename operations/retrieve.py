@@ -1,0 +1,77 @@
+"""`retrieve`: facts of all tiers, best first, with their places, and honest about what is not in yet."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from ..clock import day_number
+from ..search.rank import Found, find
+from ..store import Store
+from ..store.thread import Priority
+from ..store.versions import record_access
+from .memory import Memory
+from .places import shown, standings
+from .replies import Envelope, Hit
+from .requests import RetrieveRequest
+
+_JSON = msgspec.json.Encoder()
+
+
+async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Envelope:
+    """Answer from all tiers. What is returned counts as read, at most once a day a fact."""
+    if request.after_write:
+        await memory.rescan()
+    pending = memory.pending
+    hits = await memory.thread.call(lambda store: _hits(store, memory, request), priority=Priority.READ)
+    if hits:
+        memory.later(_count_reads(memory, hits))
+    if not request.envelope:
+        return hits
+    as_of = datetime.fromtimestamp(memory.clock.now_ms() / 1000, UTC).isoformat(timespec="milliseconds")
+    return Envelope(as_of, pending, pending > 0 or not memory.is_fresh, hits)
+
+
+def _hits(store: Store, memory: Memory, request: RetrieveRequest) -> list[Hit]:
+    agents = None if request.all_agents else [request.agent_id]
+    found = find(store, request.query, agents=agents, limit=request.limit, today=day_number(memory.clock.today()))
+    hits: dict[tuple[str, str], Hit] = {}
+    for agent in {each.agent_id for each in found}:
+        for hit in _described(store, agent, [each for each in found if each.agent_id == agent]):
+            hits[agent, hit.id] = hit
+    return [hits[each.agent_id, each.fact_id] for each in found]
+
+
+def _described(store: Store, agent: str, found: Sequence[Found]) -> list[Hit]:
+    by_id = {each.fact_id: each for each in found}
+    rows: list[tuple[Any, ...]] = store.execute(
+        "SELECT f.id, f.text, d.category, d.importance, d.created_at, d.access_days, d.score, d.tier, d.kind"
+        " FROM derived d JOIN facts f ON f.n = d.n WHERE d.agent_id = ?"
+        " AND d.fact_id IN (SELECT value FROM json_each(?))",
+        (agent, _JSON.encode(list(by_id)).decode()),
+    )
+    standing = standings(store, agent, list(by_id))
+    return [
+        Hit(
+            id=fact, text=text, category=category, importance=importance, created_at=created_at / 1000,
+            access_count=access, score=score, metadata=shown(standing[fact].metadata), tier=tier,
+            search_method=by_id[fact].method, relevance=by_id[fact].relevance, agent_id=agent, kind=kind,
+            sources=standing[fact].sources,
+        )
+        for fact, text, category, importance, created_at, access, score, tier, kind in rows
+    ]  # fmt: skip
+
+
+async def _count_reads(memory: Memory, hits: Sequence[Hit]) -> None:
+    day = day_number(memory.clock.today())
+
+    def write(store: Store) -> bool:
+        with store.transaction() as tx:
+            before = store.execute("SELECT count(*) FROM dirty")
+            for agent in {hit.agent_id for hit in hits}:
+                record_access(tx, agent, [hit.id for hit in hits if hit.agent_id == agent], day)
+            return store.execute("SELECT count(*) FROM dirty") != before
+
+    if await memory.thread.call(write):
+        await memory.settle()

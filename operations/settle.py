@@ -1,0 +1,151 @@
+"""Derived values and the index follow the rows: drains `dirty` in short steps until nothing waits."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from ..clock import day_number
+from ..config import Settings
+from ..ingest.distil import distilled, summary
+from ..model import Derived
+from ..search.index import Entry, remove_entry, write_entry
+from ..store import Store, Tx
+from ..store.notes import metadata_of
+from ..store.thread import Priority, StoreThread
+from ..tiers.derive import derive
+from ..tiers.tiering import retier, retier_rest
+
+BATCH = 120
+"""Facts a step: about 20 ms on the store thread."""
+_SIDE_LIMIT = 8_000
+"""Characters of code, links and context that are handed to the index beside a fact's words."""
+
+_JSON = msgspec.json.Encoder()
+_strings = msgspec.json.Decoder(list[str])
+
+
+class Settler:
+    """Keeps `derived`, `search_index` and the tiers in step with the rows and the day."""
+
+    def __init__(self, thread: StoreThread, settings: Settings) -> None:
+        self._thread = thread
+        self._settings = settings
+        self._tiers_of = date(1970, 1, 1)
+
+    async def settle(self, today: date, *, priority: Priority = Priority.WRITE) -> set[str]:
+        """Derive everything that waits; returns the agents whose memory changed."""
+        touched: set[str] = set()
+        while step := await self._thread.call(lambda store: settle_step(store, today), priority=priority):
+            touched |= step
+        if today != self._tiers_of:
+            touched |= await self._thread.call(_agents, priority=priority)
+        for agent in sorted(touched):
+            await self._retier(agent, today, priority)
+        self._tiers_of = today
+        return touched
+
+    async def _retier(self, agent: str, today: date, priority: Priority) -> None:
+        day, settings = day_number(today), self._settings
+        if today != self._tiers_of:
+            after: int | None = 0
+            while after is not None:
+                after = await self._thread.call(lambda store, n=after: _rest(store, agent, n, day, settings), priority=priority)
+
+        def candidates(store: Store) -> None:
+            with store.transaction() as tx:
+                retier(tx, agent, day, settings)
+
+        await self._thread.call(candidates, priority=priority)
+
+
+def settle_step(store: Store, today: date) -> set[str]:
+    """Derive one batch of waiting facts in one transaction; returns their agents, empty when none waits."""
+    rows = store.execute("SELECT agent_id, fact_id FROM dirty LIMIT ?", (BATCH,))
+    by_agent: dict[str, list[str]] = {}
+    for agent, fact in rows:
+        by_agent.setdefault(str(agent), []).append(str(fact))
+    if not by_agent:
+        return set()
+    with store.transaction() as tx:
+        for agent, facts in by_agent.items():
+            _settle_facts(tx, agent, facts, day_number(today))
+    return set(by_agent)
+
+
+def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int) -> None:
+    found = derive(tx.store, agent, facts, day)
+    numbers = _numbers(tx.store, agent, facts)
+    live = {each.fact_id: (numbers[each.fact_id][1], each.category) for each in found if each.state == "live"}
+    entries = _index_entries(tx.store, agent, live)
+    for each in found:
+        n, text = numbers[each.fact_id]
+        each.distilled, each.summary = distilled(text), summary(text)
+        _write_derived(tx, n, each)
+        if each.fact_id in entries:
+            write_entry(tx, n, entries[each.fact_id])
+        else:
+            remove_entry(tx, n)
+    keys = _JSON.encode(list(facts)).decode()
+    tx.run("DELETE FROM dirty WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))", (agent, keys))
+
+
+def _numbers(store: Store, agent: str, facts: Sequence[str]) -> dict[str, tuple[int, str]]:
+    rows: list[tuple[Any, ...]] = store.execute(
+        "SELECT id, n, text FROM facts WHERE agent_id = ? AND id IN (SELECT value FROM json_each(?))",
+        (agent, _JSON.encode(list(facts)).decode()),
+    )
+    return {fact: (n, text) for fact, n, text in rows}
+
+
+def _index_entries(store: Store, agent: str, live: Mapping[str, tuple[str, str]]) -> dict[str, Entry]:
+    """The index entry of each live fact, given its text and category: where it stands, what belongs to it."""
+    rows = store.execute(
+        "SELECT m.fact_id, m.headings, m.metadata, m.code, f.text FROM mentions m"
+        " LEFT JOIN mentions p ON p.agent_id = m.agent_id AND p.device = m.device AND p.path = m.path AND p.n = m.n - 1"
+        " AND m.path <> '' LEFT JOIN facts f ON f.agent_id = p.agent_id AND f.id = p.fact_id"
+        " WHERE m.agent_id = ? AND m.fact_id IN (SELECT value FROM json_each(?)) ORDER BY m.fact_id, m.date DESC",
+        (agent, _JSON.encode(list(live)).decode()),
+    )
+    # A dict keeps the order and drops what repeats.
+    parts: dict[str, tuple[dict[str, None], dict[str, None], dict[str, None]]] = {fact: ({}, {}, {}) for fact in live}
+    for fact, heading_json, metadata_json, code, before in rows:
+        headings, extra, context = parts[str(fact)]
+        meta = metadata_of(metadata_json)
+        headings.update(dict.fromkeys(_strings.decode(str(heading_json))))
+        extra.update(dict.fromkeys([*meta.urls, *meta.commands, *meta.paths, *meta.people, str(code)]))
+        if before:
+            context[str(before)] = None
+    return {
+        fact: Entry(text, list(parts[fact][0]), category, _joined(parts[fact][1]), _joined(parts[fact][2]))
+        for fact, (text, category) in live.items()
+    }
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n".join(filter(None, parts))[:_SIDE_LIMIT]
+
+
+def _write_derived(tx: Tx, n: int, each: Derived) -> None:
+    tx.run(
+        "INSERT INTO derived VALUES (?, ?, ?, ?, '', 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (n) DO UPDATE SET"
+        " state = excluded.state, category = excluded.category, importance = excluded.importance, kind = excluded.kind,"
+        " task_state = excluded.task_state, created_at = excluded.created_at, latest_day = excluded.latest_day,"
+        " on_page = excluded.on_page, access_days = excluded.access_days, distilled = excluded.distilled,"
+        " summary = excluded.summary",
+        (n, each.agent_id, each.fact_id, each.state, each.category, float(each.importance), each.kind, each.task_state,
+         each.created_at, each.latest_day, int(each.on_page), each.access_days, each.distilled, each.summary),
+    )  # fmt: skip
+
+
+def _agents(store: Store) -> set[str]:
+    return {str(row[0]) for row in store.execute("SELECT DISTINCT agent_id FROM derived")}
+
+
+def _rest(store: Store, agent: str, after: int, day: int, settings: Settings) -> int | None:
+    with store.transaction() as tx:
+        return retier_rest(tx, agent, day, settings, after=after)
+
+
+

@@ -1,0 +1,158 @@
+"""`status`: how fresh and how safe the memory is; computed from what was compared and when, without the store."""
+
+from ..store.files import note_counts
+from .memory import RESCAN_S, Memory
+from .replies import NotesStatus, Status, SyncReport, WatcherStatus, Warning_
+from .requests import StatusRequest
+
+_LIST_LIMIT = 100
+"""Entries of a list in the reply; the counts beside it are whole."""
+
+
+async def status(memory: Memory, request: StatusRequest) -> Status:  # noqa: ARG001 - every agent is shown
+    """The status reply of SPEC section 9."""
+    return build_status(memory)
+
+
+def build_status(memory: Memory) -> Status:
+    """Everything from memory: answers within a moment whatever the store or the cloud does."""
+    notes, watcher, sync = _notes(memory), _watcher(memory), _sync(memory)
+    warnings = _warnings(memory, notes)
+    starting = memory.last_scan is None
+    degraded = bool(warnings) or watcher.state == "degraded" or not memory.is_fresh
+    state = "starting" if starting else "degraded" if degraded else "ok"
+    return Status(
+        v=1,
+        version=memory.version,
+        pid=memory.pid,
+        uptime_s=round(memory.clock.monotonic() - memory.started, 3),
+        state=state,
+        healthy=memory.is_fresh and watcher.state != "degraded",
+        activity=memory.activity if memory.activity != "idle" or not memory.pending else "ingesting",
+        workspace=str(memory.workspace),
+        instance=memory.places.instance,
+        device=memory.device,
+        watcher=watcher,
+        notes=notes,
+        pending=memory.pending,
+        agents=dict(memory.agents),
+        sync=sync,
+        db={"path": str(memory.places.database), **_sizes(memory)},
+        warnings=warnings,
+    )
+
+
+def _notes(memory: Memory) -> NotesStatus:
+    records, walk = memory.intake.records, memory.intake.last_walk
+    counts = note_counts(records)
+    faulty = [{"path": path, "reason": each.reason} for path, each in records.items() if each.state == "unreadable"]
+    faulty += [{"path": path, "reason": reason} for path, reason in walk.unknown.items()]
+    held = [{"path": path, "reason": each.reason} for path, each in memory.intake.hold.paths.items()]
+    large = [{"path": path, "reason": each.reason} for path, each in records.items() if each.state == "too_large"]
+    copies = [{"path": path, "reason": reason} for path, reason in walk.conflicts.items()]
+    return NotesStatus(
+        known=counts["known"],
+        with_findings=counts["with_findings"],
+        unreadable=faulty[:_LIST_LIMIT],
+        quarantined=(held + large + copies)[:_LIST_LIMIT],
+        skipped=[{"path": path, "reason": reason} for path, reason in walk.skipped.items()][:_LIST_LIMIT],
+        unmatched=len(walk.unmatched),
+        masked=sum(each.masked for each in records.values()),
+    )
+
+
+def _watcher(memory: Memory) -> WatcherStatus:
+    watch, now = memory.watch, memory.clock.monotonic()
+    return WatcherStatus(
+        state=watch.state,
+        last_event_age_s=_age(now, watch.last_event),
+        last_scan_age_s=_age(now, memory.last_scan),
+        alive=watch.alive,
+        events=watch.events,
+        rebuilds=watch.rebuilds,
+        next_scan_in_s=None if watch.next_scan is None else round(max(0.0, watch.next_scan - now), 3),
+    )
+
+
+def _age(now: float, then: float | None) -> float | None:
+    return None if then is None else round(now - then, 3)
+
+
+def _sync(memory: Memory) -> SyncReport:
+    if memory.sync is None:
+        return SyncReport("off", 0, None, None, None, 0, 0, None)
+    status = memory.sync.status
+    return SyncReport(
+        state=status.state,
+        pending_rows=status.pending_rows,
+        last_ok_at=status.last_ok_at,
+        last_error=status.last_error,
+        next_retry_in_s=status.next_retry_in_s,
+        bytes_today=status.bytes_today,
+        picture_pending=status.picture_pending,
+        memory_hash=status.memory_hash,
+    )
+
+
+def _sizes(memory: Memory) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, path in (("size", memory.places.database), ("wal_size", memory.places.database.with_name("memory.db-wal"))):
+        try:
+            found[name] = path.stat().st_size
+        except OSError:
+            found[name] = 0
+    return found
+
+
+def _warnings(memory: Memory, notes: NotesStatus) -> list[Warning_]:
+    found = [Warning_(*each) for each in memory.watch.warnings]
+    hold = memory.intake.hold.paths
+    if hold:
+        found.append(
+            Warning_(
+                "deletions_held",
+                f"{len(hold)} notes vanished or became empty at once; their facts are kept for 10 minutes.",
+                "If that is right: memoryd rescan --confirm-deletes. If not: put the files back.",
+            )
+        )
+    if notes.unreadable:
+        first = notes.unreadable[0]
+        found.append(
+            Warning_(
+                "unreadable",
+                f"{len(notes.unreadable)} files cannot be read, first {first['path']}: {first['reason']}",
+                "Check their owner and mode; nothing of them was taken for deleted.",
+            )
+        )
+    if notes.unmatched:
+        example = min(memory.intake.last_walk.unmatched)
+        found.append(
+            Warning_(
+                "unmatched",
+                f"{notes.unmatched} Markdown files match no note name, first {example}.",
+                'To take them in, set in config.toml: [notes] extra = ["memory/**/*.md"]',
+            )
+        )
+    if not memory.is_fresh and memory.last_scan is not None:
+        found.append(
+            Warning_("stale", f"The last comparison with the disk is older than {2 * RESCAN_S:.0f} s.", "memoryd rescan")
+        )
+    found += [
+        Warning_("new_agent", f"The folder of agent {agent!r} was found.", f"memoryd retrieve --agent-id {agent} --query …")
+        for agent in memory.intake.new_agents
+    ]
+    return found + _sync_warnings(memory)
+
+
+_SYNC_FIXES = {
+    "auth_required": "Put a valid token into TURSO_AUTH_TOKEN and restart: memoryd service start.",
+    "read_only": "Use a token that may write; restoring and reading go on.",
+    "stopped": "Look at the cloud first: memoryd verify; docs/sync.md says how to go on.",
+}
+
+
+def _sync_warnings(memory: Memory) -> list[Warning_]:
+    if memory.sync is None or memory.sync.status.state not in _SYNC_FIXES:
+        return []
+    status = memory.sync.status
+    return [Warning_(f"sync_{status.state}", status.last_error or f"Sync is {status.state}.", _SYNC_FIXES[status.state])]

@@ -1,0 +1,57 @@
+"""`store`: one fact by command."""
+
+import msgspec
+
+from ..errors import UsageError
+from ..ingest.parse import parse_statement
+from ..model import Metadata, ParsedMention, fact_id
+from ..store import Store
+from ..store.thread import Priority
+from ..store.versions import is_forgotten, state_fact
+from .memory import Memory
+from .replies import StoreReply
+from .requests import StoreRequest
+
+
+async def store(memory: Memory, request: StoreRequest) -> StoreReply:
+    """Store the fact; storing it again changes nothing but what was given anew."""
+    mention = parse_statement(request.text, request.category, request.importance)
+    if not mention.text:
+        raise UsageError("The text holds no words.", "Give one sentence: --text 'Prefers tea over coffee'.")
+    mention.metadata = _merged(mention.metadata, request)
+    fact = fact_id(request.agent_id, mention.text)
+    await memory.thread.call(lambda store: _write(store, request.agent_id, mention))
+    await memory.settle([request.agent_id])
+    tier = await memory.thread.call(lambda store: _tier(store, request.agent_id, fact), priority=Priority.READ)
+    return StoreReply(
+        id=fact,
+        category=mention.category,
+        tier=tier,
+        metadata={name: getattr(mention.metadata, name) for name in ("urls", "commands", "paths")},
+        cold_synced=memory.sync is not None and memory.sync.status.pending_rows == 0,
+    )
+
+
+def _merged(found: Metadata, request: StoreRequest) -> Metadata:
+    """What was given explicitly stands first, what the text itself holds follows."""
+    return msgspec.structs.replace(
+        found,
+        urls=list(dict.fromkeys([*request.url, *found.urls])),
+        commands=list(dict.fromkeys([*request.command, *found.commands])),
+        paths=list(dict.fromkeys([*request.path, *found.paths])),
+    )
+
+
+def _write(store: Store, agent_id: str, mention: ParsedMention) -> None:
+    with store.transaction() as tx:
+        if is_forgotten(tx, agent_id, fact_id(agent_id, mention.text)):
+            raise UsageError("This sentence was forgotten and stays so.", "Store it in other words.")
+        state_fact(
+            tx, agent_id, mention.text, mention.category, mention.importance, mention.metadata, kind=mention.kind,
+            task_state=mention.task_state,
+        )  # fmt: skip
+
+
+def _tier(store: Store, agent_id: str, fact: str) -> str:
+    rows = store.execute("SELECT tier FROM derived WHERE agent_id = ? AND fact_id = ?", (agent_id, fact))
+    return str(rows[0][0]) if rows else "cold"

@@ -1,0 +1,117 @@
+"""Which files of a workspace are notes: one walk that never follows links and never enters what is none of ours."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ..ingest.names import Name, classify
+
+_ROOT_ENTRIES = ("memory",)
+
+
+class Found(msgspec.Struct):
+    """One file that ingest wants, with the stat that was seen."""
+
+    name: Name
+    stat: os.stat_result
+
+
+class Walk(msgspec.Struct):
+    """What stands in the workspace now.
+
+    `unknown` holds folders that could not be listed: nothing below them counts as gone.
+    """
+
+    files: dict[str, Found] = {}
+    skipped: dict[str, str] = {}
+    conflicts: dict[str, str] = {}
+    unmatched: set[str] = set()
+    unknown: dict[str, str] = {}
+
+
+def walk(root: Path, extra: Sequence[str]) -> Walk:
+    """Walk `memory/`, the MEMORY pages and the globs of `notes.extra`; paths are relative, with `/`."""
+    found = Walk({}, {}, {}, set(), {})
+    for path, entry in _entries(root, found):
+        _sort_in(path, entry, classify(path, extra), found)
+    for pattern in extra:
+        for file in sorted(root.glob(pattern)):
+            path = file.relative_to(root).as_posix()
+            if path not in found.files and not file.is_symlink() and file.is_file():
+                name = classify(path, extra)
+                if name.kind in ("note", "page", "text"):
+                    found.files[path] = Found(name, file.lstat())
+    _refuse_case_twins(found)
+    return found
+
+
+def is_below_unknown(path: str, unknown: dict[str, str]) -> bool:
+    """Whether a folder above `path` could not be listed, so that nobody knows whether the file is there."""
+    return any(folder in ("", ".") or path.startswith(f"{folder}/") for folder in unknown)
+
+
+def _entries(root: Path, found: Walk) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    for entry in _listed(root, "", found):
+        if entry.name in _ROOT_ENTRIES and entry.is_dir():
+            # memory/ itself may be a link to a vault elsewhere; links inside are listed, not followed.
+            yield from _below(Path(entry.path), entry.name, found)
+        elif entry.name.startswith("MEMORY") and entry.name.endswith(".md"):
+            yield entry.name, entry
+
+
+def _below(folder: Path, prefix: str, found: Walk) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    for entry in _listed(folder, prefix, found):
+        path = f"{prefix}/{entry.name}"
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(Path(entry.path), path, found)
+        else:
+            yield path, entry
+
+
+def _listed(folder: Path, prefix: str, found: Walk) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        found.unknown[prefix] = error.strerror or str(error)
+        return []
+
+
+def _sort_in(path: str, entry: os.DirEntry[str], name: Name, found: Walk) -> None:
+    if name.kind == "ignored":
+        return
+    if entry.is_symlink():
+        found.skipped[path] = "a link inside the notes is not followed"
+        return
+    if not entry.is_file(follow_symlinks=False):
+        found.skipped[path] = "not a regular file"
+        return
+    if name.kind == "skipped":
+        found.skipped[path] = name.reason
+    elif name.kind == "conflict_copy":
+        found.conflicts[path] = name.reason
+    elif name.kind == "unmatched":
+        found.unmatched.add(path)
+    else:
+        try:
+            found.files[path] = Found(name, entry.stat(follow_symlinks=False))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            found.unknown[path] = error.strerror or str(error)
+
+
+def _refuse_case_twins(found: Walk) -> None:
+    """Agent ids that differ by case only are refused: on some file systems they are one folder."""
+    owner: dict[str, str] = {}
+    for path in sorted(found.files):
+        agent = found.files[path].name.agent_id
+        if owner.setdefault(agent.lower(), agent) != agent:
+            found.skipped[path] = f"agent {agent!r} differs from {owner[agent.lower()]!r} by case only"
+            del found.files[path]
