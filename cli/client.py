@@ -97,13 +97,14 @@ def _request(command: str, payload: dict[str, Any], workspace: str, *, stream: b
 def _answer(reply: BinaryIO, progress: Callable[[dict[str, Any]], None] | None) -> Answer:
     status = _status(reply.readline())
     headers = _headers(reply)
+    answer = Answer(b"", int(headers.get("memoryd-exit", "0")), headers.get("memoryd-version", ""))
     if progress is not None and headers.get("content-type", "").startswith("application/x-ndjson"):
-        body = _last_line(reply, progress)
+        _follow(reply, progress, answer)
     else:
-        body = _whole(reply, headers)
+        answer.body = _whole(reply, headers)
     if status != 200:
-        raise _error(body)
-    return Answer(body, int(headers.get("memoryd-exit", "0")), headers.get("memoryd-version", ""))
+        raise _error(answer.body)
+    return answer
 
 
 def _status(line: bytes) -> int:
@@ -128,15 +129,23 @@ def _whole(reply: BinaryIO, headers: dict[str, str]) -> bytes:
     return body
 
 
-def _last_line(reply: BinaryIO, progress: Callable[[dict[str, Any]], None]) -> bytes:
-    """Show each `{"progress": …}` line and return the line that is not one."""
+def _follow(reply: BinaryIO, progress: Callable[[dict[str, Any]], None], answer: Answer) -> None:
+    """Show each `{"progress": …}` line; the line that is none is the reply or the error.
+
+    The exit code of a streamed reply comes as `{"progress": {"exit_code": n}}`: its headers are long gone.
+    """
     for line in reply:
         found = msgspec.json.decode(line)
-        if not (isinstance(found, dict) and found.keys() == {"progress"}):
-            if isinstance(found, dict) and found.keys() == {"error"}:
-                raise error_from_dict(found)
-            return line
-        progress(found["progress"])
+        keys = found.keys() if isinstance(found, dict) else set()
+        if keys == {"error"}:
+            raise error_from_dict(found)
+        if keys != {"progress"}:
+            answer.body = line
+            return
+        if found["progress"].keys() == {"exit_code"}:
+            answer.exit_code = found["progress"]["exit_code"]
+        else:
+            progress(found["progress"])
     raise _hung_up()
 
 

@@ -42,18 +42,19 @@ def init_command(summary: str) -> click.Command:
         is_flag=True,
         help="Put the notes.extra line for unmatched Markdown files into a new configuration.",
     )
-    return click.Command("init", params=[take, *common_options()], callback=_init, help=summary)
+    folder = click.Argument(["folder"], required=False)
+    return click.Command("init", params=[folder, take, *common_options()], callback=_init, help=summary)
 
 
 def _init(**values: Any) -> None:
     common = Common.taken(click.get_current_context(), values)
-    reply = prepare(find_places(common.workspace, common.instance), take_unmatched=values["take_unmatched"])
+    root = Path(values["folder"] or common.named_workspace or ".").expanduser().absolute()
+    reply = prepare(root, find_places(str(root), common.instance), take_unmatched=values["take_unmatched"])
     show("init", msgspec.json.encode(reply), as_json=wants_json(common))
 
 
-def prepare(places: Places, *, take_unmatched: bool = False) -> InitReply:
+def prepare(root: Path, places: Places, *, take_unmatched: bool = False) -> InitReply:
     """Make `memory/` and the configuration where they are missing; running it again changes nothing."""
-    root = places.workspace or Path.cwd()
     settings = load_settings(places)
     if settings.workspace and Path(settings.workspace).expanduser().absolute() != root:
         raise ConfigError(
