@@ -1,0 +1,160 @@
+"""What memory says of a fact now: a function of the rows and the UTC day alone (DATA section 2, "Derived").
+
+One query a table for a whole batch of facts; the rules are plain functions over what came back.
+"""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ..clock import MS_PER_DAY, day_number
+from ..config import ScoringSettings
+from ..model import COMMAND_PATH, Derived, FactState
+from ..store import Store
+from .evidence import Evidence, Mention, gather
+from .limits import agent_limits
+from .score import FROZEN_BELOW, age_of, score
+
+EXPIRY_DAYS = 3653
+"""Ten years after first_seen, retracted facts and frozen stored ones count as expired."""
+FROZEN_AGE_DAYS = 30
+"""A younger fact is warm or cold, never frozen for good."""
+DEFAULT_CATEGORY = "general"
+DEFAULT_IMPORTANCE = 0.5
+
+_MS_PER_MINUTE = 60_000
+_DONE = frozenset({"done", "true", "1"})
+
+
+class _Said(NamedTuple):
+    """What the notes and the edits make of one fact, before states."""
+
+    category: str
+    importance: float
+    kind: str
+    task_state: str
+
+
+def derive(store: Store, agent_id: str, fact_ids: Sequence[str], today: int) -> list[Derived]:
+    """Derive the facts of one agent; `today` in days since 1970.
+
+    Ids without a fact row are absent from the result; `distilled` and `summary` are left empty,
+    they come from the text.
+    """
+    evidence = gather(store, agent_id, fact_ids)
+    scoring = agent_limits(store, agent_id).scoring
+    return [_derive_one(evidence, fact, today, scoring) for fact in dict.fromkeys(fact_ids) if fact in evidence.facts]
+
+
+def chain(evidence: Evidence, fact: str) -> Iterator[str]:
+    """The fact itself, then the earlier wordings that it stands for.
+
+    `after` is followed only into facts that are retracted now, each once.
+    """
+    seen: set[str] = set()
+    step: str | None = fact
+    while step is not None and step not in seen:
+        yield step
+        seen.add(step)
+        step = evidence.edits.get(step, {}).get("after")
+        if step is not None and evidence.counting(step):
+            return
+
+
+def mention_ms(date: str) -> int:
+    """Milliseconds of a mention's date: 00:00 UTC, or the clock time written beside it."""
+    minutes = int(date[11:13]) * 60 + int(date[14:16]) if len(date) > 10 else 0
+    return day_number(dt.date.fromisoformat(date[:10])) * MS_PER_DAY + minutes * _MS_PER_MINUTE
+
+
+def _derive_one(evidence: Evidence, fact: str, today: int, scoring: ScoringSettings) -> Derived:
+    standing = evidence.counting(fact)
+    created = _created_at(evidence, fact)
+    said = _said(evidence, fact)
+    derived = Derived(
+        agent_id=evidence.agent_id,
+        fact_id=fact,
+        state="live",
+        category=said.category,
+        importance=said.importance,
+        kind=said.kind,
+        task_state=said.task_state,
+        created_at=created,
+        latest_day=_latest_day(standing or evidence.mentions.get(fact, []), created),
+        on_page=any(each.on_page for each in standing),
+        access_days=sum(evidence.access.get(each, 0) for each in chain(evidence, fact)),
+        distilled="",
+        summary="",
+    )
+    derived.state = _state(evidence, derived, today, scoring)
+    return derived
+
+
+def _said(evidence: Evidence, fact: str) -> _Said:
+    mentions = evidence.counting(fact) or evidence.mentions.get(fact, [])
+    latest = max(mentions, key=Mention.order) if mentions else None
+    edits = _carried_edits(evidence, fact)
+    done = edits.get("done")
+    return _Said(
+        category=edits.get("category") or (latest.category if latest else "") or DEFAULT_CATEGORY,
+        importance=_importance(edits.get("importance"), latest.importance if latest else DEFAULT_IMPORTANCE),
+        kind=latest.kind if latest else "fact",
+        task_state=(latest.task_state if latest else "") if done is None else _task_state(done),
+    )
+
+
+def _carried_edits(evidence: Evidence, fact: str) -> Mapping[str, str | None]:
+    """For each field the edit of the newest wording that has one; a withdrawn edit hides the older ones too."""
+    carried: dict[str, str | None] = {}
+    for each in chain(evidence, fact):
+        carried = {**evidence.edits.get(each, {}), **carried}
+    return carried
+
+
+def _importance(edit: str | None, mentioned: float) -> float:
+    return min(1.0, max(0.0, mentioned if edit is None else float(edit)))
+
+
+def _task_state(done: str) -> str:
+    return "done" if done.lower() in _DONE else "open"
+
+
+def _created_at(evidence: Evidence, fact: str) -> int:
+    """The earliest date; with a place that has none of its own, or with none left, not later than first_seen."""
+    standing = evidence.counting(fact)
+    mentions = standing or evidence.mentions.get(fact, [])
+    dates = [mention_ms(each.date) for each in mentions if each.date]
+    if not standing or any(each.on_page or not each.date or each.path == COMMAND_PATH for each in mentions):
+        dates.append(evidence.facts[fact])
+    return min(dates)
+
+
+def _latest_day(mentions: Sequence[Mention], created_at: int) -> int:
+    days = [mention_ms(each.date) // MS_PER_DAY for each in mentions if each.date]
+    return max(days, default=created_at // MS_PER_DAY)
+
+
+def _state(evidence: Evidence, derived: Derived, today: int, scoring: ScoringSettings) -> FactState:
+    fact = derived.fact_id
+    edits = evidence.edits.get(fact, {})
+    old = today - evidence.facts[fact] // MS_PER_DAY >= EXPIRY_DAYS
+    if fact in evidence.forgotten:
+        return "forgotten"
+    if not evidence.counting(fact):
+        return "expired" if old else "retracted"
+    if edits.get("merged_into"):
+        return "merged"
+    if edits.get("superseded_by"):
+        return "superseded"
+    if old and _is_stored_only(evidence, fact) and _is_frozen(derived, today, scoring) and fact not in evidence.held:
+        return "expired"
+    return "live"
+
+
+def _is_stored_only(evidence: Evidence, fact: str) -> bool:
+    return all(each.path == COMMAND_PATH for each in evidence.counting(fact))
+
+
+def _is_frozen(derived: Derived, today: int, scoring: ScoringSettings) -> bool:
+    age = age_of(derived.latest_day, derived.on_page, today)
+    return age > FROZEN_AGE_DAYS and score(derived.importance, age, derived.access_days, scoring) < FROZEN_BELOW
