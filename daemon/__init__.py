@@ -1,0 +1,1 @@
+"""The daemon: run loop, watcher, scheduler, socket, and its installation as a service."""

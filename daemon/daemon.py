@@ -1,0 +1,179 @@
+"""The running daemon: which parts it has, how they are joined, and in which order they start and stop."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+
+from ..clock import Clock
+from ..config import Places, Settings, load_settings
+from ..errors import MemorydError
+from ..operations.memory import Memory
+from ..operations.requests import Request
+from ..operations.table import Operation, Outcome
+from .app import Progress, create_app
+from .listener import Listener
+from .names import extra_folders
+from .notify import Notifier
+from .pulse import Pulse, disarm_last_resort, kept_running
+from .scheduler import Scheduler
+from .watcher import Heard, Watcher
+from .worker import Worker
+
+log = logging.getLogger(__name__)
+
+TICK_S = 5.0
+SCAN_S = 300.0
+SCAN_WITHOUT_EVENTS_S = 30.0
+STATUS_S = 10.0
+
+CLIENTS_GRACE_S = 1.0
+WORKER_GRACE_S = 2.0
+LAST_PUSH_S = 5.0
+CLOSE_S = 1.5
+"""Together below 10 s, the longest that a stop may take."""
+
+
+class Daemon:
+    """Joins memory, watcher, worker, socket and scheduler. `start`, then `stop`; errors of `start` are for the user."""
+
+    def __init__(self, memory: Memory, places: Places, clock: Clock, notifier: Notifier) -> None:
+        self.memory, self.places = memory, places
+        self._clock, self._notifier = clock, notifier
+        self.worker = Worker(memory.workspace, memory.hint, memory.rescan, clock)
+        self.watcher = Watcher(
+            memory.workspace, extra_folders(memory.settings.notes.extra), self._heard, self._events_missed, clock=clock
+        )
+        self.listener = Listener(places.socket, create_app(self))
+        self.pulse = Pulse(notifier, memory.thread, self.worker, clock)
+        self.scheduler = Scheduler(clock, self._resumed)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def workspace(self) -> Path:
+        """Whose memory it is."""
+        return self.memory.workspace
+
+    async def start(self) -> None:
+        """Watch, listen, say READY, and only then compare everything."""
+        await self.watcher.start()
+        await self.listener.start()
+        self.scheduler.every(TICK_S, self._tick, "the watch over watcher and socket")
+        self.scheduler.every(self._scan_interval_s, self._scan_in_time, "the regular scan")
+        self.scheduler.every(STATUS_S, self._say_status, "the status line")
+        self.scheduler.every(self.pulse.interval_s, self.pulse.beat, "the pulse")
+        await self.pulse.beat()
+        self._notifier.ready(self._status_line())
+        log.info("ready: pid %d, instance %s, watcher %s", self.memory.pid, self.places.instance, self.watcher.state)
+        self.worker.request_scan("start")
+        self._keep("taking in", self.worker.run)
+        self._keep("the scheduler", self.scheduler.run)
+        if self.memory.sync is not None:
+            self._keep("sync", self.memory.sync.run)
+
+    async def stop(self) -> None:
+        """End within 10 s: no new work, the running batch, one last push, then everything closed."""
+        self._notifier.stopping()
+        disarm_last_resort()
+        self.worker.stop()
+        await self.watcher.stop()
+        await self.listener.close(CLIENTS_GRACE_S)
+        await self._end("the scheduler", 0)
+        await self._end("taking in", WORKER_GRACE_S)
+        await self._end("sync", 0)
+        if self.memory.sync is not None:
+            await _within(LAST_PUSH_S, self.memory.sync.last_push(LAST_PUSH_S), "the last push")
+        await _within(CLOSE_S, self.memory.close(), "closing the store")
+
+    async def reload(self) -> None:
+        """Read the settings again and compare everything; wrong settings change nothing."""
+        self._notifier.reloading(self._clock.monotonic())
+        try:
+            settings = load_settings(self.places)
+        except MemorydError as error:
+            log.warning("the settings stay as they were: %s", error.message)
+        else:
+            _take_over(self.memory.settings, settings)
+            await self.watcher.watch(extra_folders(settings.notes.extra))
+            log.info("the settings were read again")
+        self._compare_everything("reload")
+        self._notifier.ready(self._status_line())
+
+    async def perform(self, operation: Operation, request: Request, progress: Progress | None = None) -> Outcome:
+        """Perform one operation for a client, with the watcher's report up to date."""
+        self._report()
+        return await self.memory.perform(operation, request, progress)
+
+    def _keep(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        self._tasks[name] = asyncio.create_task(kept_running(name, work), name=name)
+
+    async def _end(self, name: str, grace_s: float) -> None:
+        task = self._tasks.pop(name, None)
+        if task is None:
+            return
+        if grace_s:
+            await asyncio.wait({task}, timeout=grace_s)
+        task.cancel()
+        await asyncio.wait({task})
+
+    def _heard(self, heard: Heard) -> None:
+        if heard.everything:
+            self.worker.suspect_everything()
+        self.worker.hint(heard.paths)
+
+    def _events_missed(self, why: str) -> None:
+        self._compare_everything(f"watcher: {why}")
+
+    def _resumed(self, _: float) -> None:
+        self.pulse.resumed()
+        self._compare_everything("resume")
+        if self.memory.sync is not None:
+            self.memory.sync.changed()
+
+    def _compare_everything(self, why: str) -> None:
+        self.memory.scan_due = True
+        self.worker.request_scan(why)
+
+    def _scan_interval_s(self) -> float:
+        return SCAN_S if self.watcher.state == "native" else SCAN_WITHOUT_EVENTS_S
+
+    async def _scan_in_time(self) -> None:
+        self.worker.request_scan("regular")
+
+    async def _tick(self) -> None:
+        await self.watcher.check()
+        await self.listener.check()
+        self._report()
+
+    async def _say_status(self) -> None:
+        self._notifier.status(self._status_line())
+
+    def _status_line(self) -> str:
+        sync = self.memory.sync.status.state if self.memory.sync is not None else "off"
+        return f"watcher {self.watcher.state}, {len(self.memory.intake.records)} files known, sync {sync}"
+
+    def _report(self) -> None:
+        """Bring what status says of the watcher up to date."""
+        watch, watcher, worker = self.memory.watch, self.watcher, self.worker
+        watch.state, watch.alive = watcher.state, watcher.is_alive
+        watch.events, watch.rebuilds, watch.last_event = watcher.events, watcher.rebuilds, watcher.last_event
+        watch.pending = worker.waiting
+        watch.next_scan = self.scheduler.next_run("the regular scan")
+        watch.warnings = [each for each in (watcher.warning, worker.warning) if each is not None]
+
+
+def _take_over(current: Settings, new: Settings) -> None:
+    """Write `new` into `current`: every part of the memory holds that one object."""
+    for field in msgspec.structs.fields(Settings):
+        setattr(current, field.name, getattr(new, field.name))
+
+
+async def _within(limit_s: float, work: Awaitable[object], what: str) -> None:
+    try:
+        await asyncio.wait_for(work, limit_s)
+    except TimeoutError:
+        log.warning("%s did not end within %g s; it is made up at the next start", what, limit_s)
+    except MemorydError as error:
+        log.warning("%s: %s", what, error.message)

@@ -1,0 +1,106 @@
+"""Whether the daemon still lives: what the service manager's watchdog is told, and the last resort without one."""
+
+import asyncio
+import faulthandler
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from ..clock import Clock
+from .notify import Notifier
+from .worker import place_of
+
+log = logging.getLogger(__name__)
+
+STORE_S = 30.0
+"""A call to the store thread that ended so long ago, while others wait, means that it hangs."""
+LAST_RESORT_S = 120
+"""Without a turn of the loop for so long, all stacks are printed and the process ends with 1."""
+
+
+class Busy(Protocol):
+    """The worker, as far as its progress goes."""
+
+    busy_since: float | None
+
+
+class CallCounter(Protocol):
+    """The store thread, as far as its progress goes."""
+
+    @property
+    def finished(self) -> int:
+        """How many calls ended."""
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait or run."""
+
+
+class Pulse:
+    """Pings the service manager only while the loop, the store thread and the worker make progress.
+
+    A worker that is busy makes progress as long as calls of the store end.
+    """
+
+    def __init__(self, notifier: Notifier, thread: CallCounter, worker: Busy, clock: Clock) -> None:
+        self._notifier, self._thread, self._worker, self._clock = notifier, thread, worker, clock
+        self._finished = -1
+        self._moved = clock.monotonic()
+        self._told = False
+
+    @property
+    def interval_s(self) -> float:
+        """How often `beat` is to be called."""
+        watchdog_s = self._notifier.watchdog_s
+        return LAST_RESORT_S / 4 if watchdog_s is None else watchdog_s / 3
+
+    async def beat(self) -> None:
+        """Look at everybody's progress, and tell the service manager if there is some."""
+        arm_last_resort()
+        if self.stuck():
+            if not self._told:
+                log.error("the store makes no progress; the service manager is not told that we live")
+            self._told = True
+            return
+        self._told = False
+        self._notifier.alive()
+
+    def stuck(self) -> bool:
+        """Whether work waits and nothing has ended for `STORE_S`."""
+        now = self._clock.monotonic()
+        if self._thread.finished != self._finished or not (self._thread.waiting or self._worker.busy_since is not None):
+            self._finished, self._moved = self._thread.finished, now
+        return now - self._moved > STORE_S
+
+    def resumed(self) -> None:
+        """The machine slept: nobody could make progress meanwhile."""
+        arm_last_resort()
+        self._moved = self._clock.monotonic()
+
+
+def arm_last_resort() -> None:
+    """Start the countdown anew, as the loop does while it turns. It fires even while the GIL is held (FACTS 1, 9)."""
+    faulthandler.dump_traceback_later(LAST_RESORT_S, exit=True)
+
+
+def disarm_last_resort() -> None:
+    """No countdown while the daemon ends."""
+    faulthandler.cancel_dump_traceback_later()
+
+
+async def kept_running(
+    name: str,
+    work: Callable[[], Awaitable[None]],
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    pauses_s: tuple[float, float] = (1.0, 60.0),
+) -> None:
+    """Run `work` until it ends by itself; start it again with growing pauses when it fails."""
+    pause = pauses_s[0]
+    while True:
+        try:
+            await work()
+            return
+        except Exception as error:  # noqa: BLE001 - said, and tried again; the other parts go on
+            log.error("%s ended unexpectedly (%s); it starts again in %.0f s", name, place_of(error), pause)  # noqa: TRY400 - a traceback may show words of a note
+        await sleep(pause)
+        pause = min(pause * 2, pauses_s[1])

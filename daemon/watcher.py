@@ -1,0 +1,333 @@
+"""The file watcher: watchdog's events as hints, and a distrustful look at whether it still lives.
+
+Events get lost without an error (FACTS section 6), so nothing here is ever taken for the truth: an
+event only means "look at this path again", and whoever watches is checked from outside.
+"""
+
+import asyncio
+import errno
+import logging
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from watchdog import events as fs
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
+
+from ..clock import Clock
+from .names import NOTES, is_folder_hint, is_hint, relative_path
+
+log = logging.getLogger(__name__)
+
+State = Literal["native", "polling", "degraded"]
+QUEUE_LIMIT = 10_000
+"""More distinct paths waiting for the loop than this: they are dropped and everything is compared."""
+RETRY_S = (1.0, 60.0)
+"""First and longest pause before a watcher that failed is built again."""
+LIMIT_RETRY_S = 3600.0
+"""Pause after the system's inotify limit was hit."""
+
+_IGNORED_EVENTS = (fs.EVENT_TYPE_OPENED, fs.EVENT_TYPE_CLOSED_NO_WRITE)
+_EVENTS: list[type[fs.FileSystemEvent]] = [
+    each
+    for name in (
+        "FileCreatedEvent", "FileModifiedEvent", "FileMovedEvent", "FileDeletedEvent", "FileClosedEvent",
+        "FileAttribEvent", "DirCreatedEvent", "DirMovedEvent", "DirDeletedEvent",
+    )
+    if (each := getattr(fs, name, None))  # FileAttribEvent came with watchdog 7
+]  # fmt: skip
+
+
+@dataclass
+class Heard:
+    """What the watcher's threads put down for the loop. `everything`: a folder changed or events were lost."""
+
+    paths: set[str] = field(default_factory=set)
+    everything: bool = False
+
+
+class Inbox(fs.FileSystemEventHandler):
+    """Takes events on the watcher's thread and wakes the loop once a batch."""
+
+    def __init__(self, wake: Callable[[], None], folders: Sequence[str] = ()) -> None:
+        self._wake = wake
+        self.folders = tuple(folders)
+        self._lock = threading.Lock()
+        self._heard = Heard()
+        self.events = 0
+        """How many events passed the name filter since the start."""
+
+    def take(self) -> Heard:
+        """Everything heard since the last call."""
+        with self._lock:
+            heard, self._heard = self._heard, Heard()
+        return heard
+
+    def lost(self) -> None:
+        """Events were dropped: only comparing everything helps."""
+        self._put(None)
+
+    def tell(self, event: fs.FileSystemEvent, root: str, prefix: str) -> None:
+        """One event below the watched folder `root`, which is `prefix` inside the workspace."""
+        if event.event_type in _IGNORED_EVENTS:
+            return
+        for raw in (event.src_path, event.dest_path):
+            path = relative_path(os.fsdecode(raw), root, prefix) if raw else None
+            if not path:
+                continue
+            if event.is_directory:
+                if event.event_type != fs.EVENT_TYPE_MODIFIED and is_folder_hint(path, self.folders):
+                    self._put(None)
+            elif is_hint(path, self.folders):
+                self._put(path)
+
+    def _put(self, path: str | None) -> None:
+        with self._lock:
+            first = not self._heard.paths and not self._heard.everything
+            self.events += 1
+            if path is None or len(self._heard.paths) >= QUEUE_LIMIT:
+                self._heard.everything = True
+            else:
+                self._heard.paths.add(path)
+        if first:
+            self._wake()
+
+
+class _Door(fs.FileSystemEventHandler):
+    """The handler of one watched folder."""
+
+    def __init__(self, inbox: Inbox, root: str, prefix: str) -> None:
+        self._inbox, self._root, self._prefix = inbox, root, prefix
+
+    def dispatch(self, event: fs.FileSystemEvent) -> None:
+        self._inbox.tell(event, self._root, self._prefix)
+
+
+class _OverflowEar(logging.Handler):
+    """Hears watchdog's own warnings that events were lost (it tells nobody else)."""
+
+    def __init__(self, lost: Callable[[], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._lost = lost
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "overflow" in record.getMessage().lower():
+            self._lost()
+
+
+Identity = dict[str, tuple[int, int] | None]
+
+
+class Watcher:
+    """Watches a workspace and builds the watching anew when it died or its folders were replaced.
+
+    `on_hints` is called on the loop with what was heard; `on_rebuilt` when events may have been missed.
+    `observer` makes the watchdog observer; tests hand in ones that fail.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        extra: Sequence[str],
+        on_hints: Callable[[Heard], None],
+        on_rebuilt: Callable[[str], None],
+        *,
+        clock: Clock,
+        observer: Callable[[], BaseObserver] = Observer,
+    ) -> None:
+        self.workspace = workspace
+        self.state: State = "degraded"
+        self.warning: tuple[str, str, str] | None = None
+        """Code, message and fix while the state is not native."""
+        self.rebuilds = 0
+        self.last_event: float | None = None
+        """Monotonic time of the last event that passed the filter."""
+        self._extra = tuple(extra)
+        self._on_hints, self._on_rebuilt = on_hints, on_rebuilt
+        self._clock, self._make = clock, observer
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._observer: BaseObserver | None = None
+        self._identity: Identity = {}
+        self._inbox = Inbox(self._wake, self._extra)
+        self._ear = _OverflowEar(self._inbox.lost)
+        self._pause = RETRY_S[0]
+        self._retry_at = 0.0
+
+    @property
+    def events(self) -> int:
+        """How many events passed the name filter."""
+        return self._inbox.events
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether every thread that watches is running."""
+        return self._observer is not None and _is_alive(self._observer)
+
+    async def start(self) -> None:
+        """Begin to watch; a system that refuses leaves the state `polling` or `degraded`, it never raises."""
+        self._loop = asyncio.get_running_loop()
+        for name in _WATCHDOG_LOGGERS:
+            logging.getLogger(name).addHandler(self._ear)
+            logging.getLogger(name).propagate = False
+        await self._build()
+
+    async def check(self) -> None:
+        """Look whether the watching still works, and build it anew if not. Called each tick."""
+        now = self._clock.monotonic()
+        if self._observer is None:
+            if now >= self._retry_at:
+                await self._rebuild("it was down")
+        elif not self.is_alive:
+            await self._rebuild("it had died")
+        elif await asyncio.to_thread(self._look) != self._identity:
+            await self._rebuild("its folder was replaced")
+
+    async def watch(self, extra: Sequence[str]) -> None:
+        """Watch other folders beside `memory/` from now on."""
+        if tuple(extra) != self._extra:
+            self._extra = tuple(extra)
+            self._inbox.folders = self._extra
+            await self._rebuild("other folders are to be watched")
+
+    async def stop(self) -> None:
+        """Stop watching."""
+        for name in _WATCHDOG_LOGGERS:
+            logging.getLogger(name).removeHandler(self._ear)
+        await self._drop()
+        self._loop = None
+
+    async def _rebuild(self, why: str) -> None:
+        await self._drop()
+        if await self._build():
+            self.rebuilds += 1
+            log.info("the file watcher was set up again: %s", why)
+            self._on_rebuilt(why)
+
+    async def _build(self) -> bool:
+        self._identity = await asyncio.to_thread(self._look)
+        try:
+            if self._identity[""] is None:
+                raise FileNotFoundError(errno.ENOENT, "the workspace folder is missing", str(self.workspace))
+            self._observer = await asyncio.to_thread(self._observe, self._folders())
+        except (OSError, RuntimeError) as error:
+            self._failed(error)
+            return False
+        if self.warning:
+            log.info("the file watcher works again")
+        self.state, self.warning, self._pause = "native", None, RETRY_S[0]
+        return True
+
+    def _failed(self, error: OSError | RuntimeError) -> None:
+        now = self._clock.monotonic()
+        number = error.errno if isinstance(error, OSError) else None
+        if number in (errno.EMFILE, errno.ENOSPC):
+            self.state, warning = "polling", _limit_warning(number)
+            self._retry_at = now + LIMIT_RETRY_S
+        else:
+            self.state, warning = "degraded", _failure_warning(error)
+            self._retry_at, self._pause = now + self._pause, min(self._pause * 2, RETRY_S[1])
+        if warning != self.warning:
+            log.warning("%s %s", warning[1], warning[2])
+        self.warning = warning
+
+    def _observe(self, folders: list[tuple[str, str, bool]]) -> BaseObserver:
+        observer = self._make()
+        try:
+            for root, prefix, recursive in folders:
+                observer.schedule(_Door(self._inbox, root, prefix), root, recursive=recursive, event_filter=_EVENTS)
+            observer.start()
+        except BaseException:
+            _end(observer)
+            raise
+        return observer
+
+    def _folders(self) -> list[tuple[str, str, bool]]:
+        """(real folder, its name inside the workspace, with all below it)."""
+        found = [(str(self.workspace), "", False)]
+        for name in (NOTES, *(each for each in self._extra if each)):
+            folder = self.workspace / name
+            if folder.is_dir():
+                real = os.path.realpath(folder)
+                if real != str(folder):
+                    log.info("%s is a link; its target is watched", name)
+                found.append((real, name, True))
+        return found
+
+    def _look(self) -> Identity:
+        return {name: _identity(self.workspace / name) for name in ("", NOTES, *self._extra)}
+
+    async def _drop(self) -> None:
+        observer, self._observer = self._observer, None
+        if observer is not None:
+            await asyncio.to_thread(_end, observer)
+
+    def _wake(self) -> None:
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._hear)
+
+    def _hear(self) -> None:
+        heard = self._inbox.take()
+        if heard.paths or heard.everything:
+            self.last_event = self._clock.monotonic()
+            self._on_hints(heard)
+
+
+_WATCHDOG_LOGGERS = ("watchdog.observers.inotify_c", "watchdog.observers.inotify", "watchdog.observers.fsevents")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        with os.scandir(path):  # a folder of mode 000 raises nothing in watchdog (FACTS M6)
+            found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _is_alive(observer: BaseObserver) -> bool:
+    # watchdog 7 reads the kernel's queue in a thread of the observer that `emitters` does not list.
+    reader: Any = getattr(observer, "_inotify_fd", None)
+    return (
+        observer.is_alive()
+        and bool(observer.emitters)
+        and all(each.is_alive() for each in observer.emitters)
+        and (reader is None or reader.is_alive())
+    )
+
+
+def _end(observer: BaseObserver) -> None:
+    if observer.is_alive():
+        observer.stop()
+        observer.join(2.0)
+        return
+    # Never started: its emitters and, in watchdog 7, its reader thread may run already.
+    observer.unschedule_all()
+    reader: Any = getattr(observer, "_inotify_fd", None)
+    if reader is not None:
+        reader.stop()
+
+
+def _limit_warning(number: int | None) -> tuple[str, str, str]:
+    message = "The system's limit of watched files is used up; notes are compared every 30 s instead."
+    name, least = ("max_user_watches", 524_288) if number == errno.ENOSPC else ("max_user_instances", 1024)
+    try:
+        current = int(Path(f"/proc/sys/fs/inotify/{name}").read_text("ascii"))
+    except (OSError, ValueError):
+        return ("watcher_limit", message, "Let fewer programs watch files.")
+    fix = f"Raise fs.inotify.{name} (now {current}): sudo sysctl fs.inotify.{name}={max(current * 2, least)}"
+    return ("watcher_limit", message, fix)
+
+
+def _failure_warning(error: OSError | RuntimeError) -> tuple[str, str, str]:
+    reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    message = f"File changes are not reported ({reason}); notes are compared every 30 s instead."
+    return (
+        "watcher",
+        message,
+        "Check that the workspace folder is there and readable; the watcher is tried again by itself.",
+    )
