@@ -1,0 +1,168 @@
+"""This device's own log as its rows: what was not sent yet, in the order of their revisions, page by page."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from ..model import (
+    AccessRow,
+    ChunkRow,
+    DeviceRow,
+    EditRow,
+    FactRow,
+    ForgottenRow,
+    HotItemRow,
+    MentionRow,
+    Metadata,
+    NoteRow,
+    Row,
+    TreeNodeRow,
+)
+from .adapter import ResultRow, Value
+from .store import Store
+
+PAGE_ROWS = 2_000
+PAGE_BYTES = 512 * 1024
+"""A page of rows is read in one call of the store thread (about 30 ms)."""
+_ROW_BYTES = 200
+"""What a row costs beside its text and chunks [bytes, about]."""
+
+_strings = msgspec.json.Decoder(list[str])
+_metadata = msgspec.json.Decoder(Metadata)
+
+
+class _Table(msgspec.Struct, frozen=True):
+    name: str
+    columns: str
+    size: str
+    """SQL for the bytes that vary from row to row."""
+    row: Callable[..., Row]
+
+
+def _note(*values: Any) -> NoteRow:
+    return NoteRow(*[*values[:4], _strings.decode(values[4]), *values[5:]])
+
+
+def _mention(*values: Any) -> MentionRow:
+    headings, metadata = _strings.decode(values[8]), _metadata.decode(values[13])
+    return MentionRow(*[*values[:8], headings, *values[9:13], metadata, values[14]])
+
+
+def _hot_item(*values: Any) -> HotItemRow:
+    return HotItemRow(*[*values[:5], bool(values[5])])
+
+
+def _tree_node(*values: Any) -> TreeNodeRow:
+    return TreeNodeRow(*[*values[:4], bool(values[4])])
+
+
+def _device(*values: Any) -> DeviceRow:
+    return DeviceRow(*[*values[:4], _strings.decode(values[4]), _strings.decode(values[5])])
+
+
+TABLES: tuple[_Table, ...] = (
+    _Table("facts", "agent_id, id, text, first_seen", "length(text)", FactRow),
+    _Table(
+        "notes",
+        "agent_id, device, path, size, chunks, mentions, state, first_seen, deleted_at",
+        "length(chunks)",
+        _note,
+    ),
+    _Table("chunks", "sha256, data", "length(data)", ChunkRow.of),
+    _Table(
+        "mentions",
+        "agent_id, device, path, n, fact_id, line_from, line_to, date, headings, category, importance, kind,"
+        " task_state, metadata, code",
+        "length(headings) + length(metadata) + length(code)",
+        _mention,
+    ),
+    _Table("edits", "agent_id, fact_id, field, value, version", "coalesce(length(value), 0)", EditRow),
+    _Table("forgotten", "agent_id, fact_id, version, lifted_version, moved_to", "0", ForgottenRow),
+    _Table("access", "agent_id, fact_id, device, days, last_day", "0", AccessRow),
+    _Table("hot_items", "agent_id, section, key, value, version, deleted", "coalesce(length(value), 0)", _hot_item),
+    _Table("tree_nodes", "agent_id, path, description, version, deleted", "length(description)", _tree_node),
+    _Table("devices", "device, name, platform, created_at, notes_extra, succeeds", "length(succeeds)", _device),
+)
+"""Every table whose rows travel, with its columns in the order of its row type."""
+
+
+def measure(store: Store, after: int, upto: int, limit: int = PAGE_ROWS) -> list[tuple[int, int]]:
+    """`(rev, bytes)` of the next rows of this device's log with `after` < rev ≤ `upto`, ascending, `limit` at most."""
+    found: list[tuple[int, int]] = []
+    for table in TABLES:
+        # "rev > 0" lets the planner take the partial index.
+        rows = store.execute(
+            f"SELECT rev, {table.size} FROM {table.name} WHERE rev > 0 AND rev > ? AND rev <= ? ORDER BY rev LIMIT ?",
+            (after, upto, limit),
+        )
+        found.extend((_number(rev), _number(size) + _ROW_BYTES) for rev, size in rows)
+    found.sort()
+    return found[:limit]
+
+
+def page_end(sizes: Sequence[tuple[int, int]], rows: int = PAGE_ROWS, size: int = PAGE_BYTES) -> int:
+    """The revision up to which `sizes` make one page of at most `rows` rows and `size` bytes, but at least one row."""
+    total = 0
+    for count, (_, each) in enumerate(sizes):
+        total += each
+        if count and (count >= rows or total > size):
+            return sizes[count - 1][0]
+    return sizes[-1][0]
+
+
+def rows_between(store: Store, after: int, upto: int) -> list[Row]:
+    """The rows of this device's log with `after` < rev ≤ `upto`, by rev."""
+    found: list[tuple[int, Row]] = []
+    for table in TABLES:
+        rows = store.execute(
+            f"SELECT rev, {table.columns} FROM {table.name} WHERE rev > 0 AND rev > ? AND rev <= ?", (after, upto)
+        )
+        found.extend((_number(rev), table.row(*values)) for rev, *values in rows)
+    found.sort(key=_revision)
+    return [row for _, row in found]
+
+
+def next_page(store: Store, after: int, upto: int) -> tuple[list[Row], int]:
+    """One page of rows after a revision, and the revision it reaches; no rows and `upto` when there are none."""
+    sizes = measure(store, after, upto)
+    if not sizes:
+        return [], upto
+    end = page_end(sizes)
+    return rows_between(store, after, end), end
+
+
+def pushed_rev(store: Store) -> int:
+    """The revision up to which the cloud has confirmed this device's log."""
+    return int(store.meta("pushed_rev") or "0")
+
+
+def count_unsent(store: Store) -> int:
+    """How many rows of this device's log the cloud has not confirmed."""
+    return _count(store, pushed_rev(store))
+
+
+def count_live(store: Store) -> int:
+    """How many rows this device's log would have if it were written anew."""
+    return _count(store, 0)
+
+
+def _count(store: Store, after: int) -> int:
+    parts = " + ".join(f"(SELECT count(*) FROM {each.name} WHERE rev > 0 AND rev > ?)" for each in TABLES)
+    return _number(store.execute(f"SELECT {parts}", (after,) * len(TABLES))[0][0])
+
+
+def _revision(pair: tuple[int, Row]) -> int:
+    return pair[0]
+
+
+def _number(value: Value) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{value!r} where a STRICT INTEGER column was read")
+    return value
+
+
+def device_row(store: Store, device: str) -> DeviceRow | None:
+    """What is known of a device."""
+    rows: list[ResultRow] = store.execute(f"SELECT {TABLES[-1].columns} FROM devices WHERE device = ?", (device,))
+    return _device(*rows[0]) if rows else None

@@ -1,0 +1,64 @@
+"""Taking another device id, and taking over from another device (DATA section 6)."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from .fold import move_cursor, touch_notes_of
+from .log import device_row
+from .store import Store, Tx, new_device_id
+
+_JSON = msgspec.json.Encoder()
+
+
+def take_new_id(store: Store, *, succeeds: bool) -> tuple[str, str]:
+    """Go on under a new device id, in one transaction; returns `(new, former)`.
+
+    Own notes and mentions move to the new id, everything of this device's log is sent again under it,
+    and the former log is folded like any other from its beginning; own reads stay behind in it. With
+    `succeeds` the new id takes over from the former one (a fork), else the former one was already
+    taken over by somebody else.
+    """
+    former, new = store.device, new_device_id()
+    with store.transaction() as tx:
+        _move_rows(tx, former, new)
+        _introduce(tx, former, new, [former] if succeeds else [])
+        tx.set_meta("device", new)
+        tx.set_meta("pushed_rev", "0")
+        move_cursor(tx, former, 0, "")
+        touch_notes_of(tx, [new])
+    store.change_device(new)
+    return new, former
+
+
+def take_over(tx: Tx, devices: Iterable[str]) -> None:
+    """Say that this device succeeds others: where it has a note of the same path, their mentions no longer count."""
+    known = device_row(tx.store, tx.device)
+    before = known.succeeds if known else []
+    now = [*before, *(each for each in devices if each not in before and each != tx.device)]
+    if now == before:
+        return
+    tx.run("UPDATE devices SET succeeds = ?, rev = ? WHERE device = ?", (_json(now), tx.next_rev(), tx.device))
+    touch_notes_of(tx, now)
+
+
+def _move_rows(tx: Tx, former: str, new: str) -> None:
+    for table in ("notes", "mentions"):
+        tx.run(f"UPDATE {table} SET device = ? WHERE device = ?", (new, former))
+    tx.run("INSERT OR IGNORE INTO dirty SELECT agent_id, fact_id FROM access WHERE device = ?", (former,))
+    tx.run("DELETE FROM access WHERE device = ?", (former,))
+
+
+def _introduce(tx: Tx, former: str, new: str, succeeds: list[str]) -> None:
+    known = device_row(tx.store, former)
+    name, platform = (known.name, known.platform) if known else ("unnamed", "")
+    extra = known.notes_extra if known else []
+    tx.run("UPDATE devices SET rev = 0 WHERE device = ?", (former,))
+    tx.run(
+        "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (new, name, platform, tx.store.clock.now_ms(), _json(extra), _json(succeeds), tx.next_rev()),
+    )
+
+
+def _json(value: list[str]) -> str:
+    return _JSON.encode(value).decode()

@@ -1,0 +1,142 @@
+"""The form of a log in the cloud: rows as JSON lines, compressed into segments that are chained by their hashes.
+
+What stands here cannot be changed later without raising `WIRE` (DATA section 4).
+"""
+
+import hashlib
+import re
+import zlib
+from collections.abc import Iterable
+
+import msgspec
+
+from ..errors import CloudStoppedError
+from ..model import (
+    AccessRow,
+    DeviceRow,
+    EditRow,
+    ForgottenRow,
+    HotItemRow,
+    MentionRow,
+    NoteRow,
+    Row,
+    TreeNodeRow,
+)
+
+WIRE = 1
+PLAIN = "plain"
+"""The key id of a cloud without encryption."""
+MAX_SEGMENT_BYTES = 1_000_000
+MAX_UNPACKED_BYTES = 64_000_000
+"""A payload that unpacks to more was not written by us."""
+
+_VERSION = re.compile(r"\d{13}-\d{6}-[0-9a-zA-Z]{1,16}\Z")
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Row)
+_OWN_ROWS = (NoteRow, MentionRow, AccessRow, DeviceRow)
+
+
+class SegmentError(Exception):
+    """A segment is not what its device wrote; the message says in which way."""
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """One row of the cloud's `segments`. `first`, `part`, `parts` are set for the parts of a snapshot."""
+
+    device: str
+    idx: int
+    prev: str
+    sha256: str
+    payload: bytes
+    rows: int = 0
+    first: int | None = None
+    part: int | None = None
+    parts: int | None = None
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The last segment of a log."""
+
+    device: str
+    idx: int
+    sha256: str
+
+
+def encode_rows(rows: Iterable[Row]) -> bytes:
+    """JSON lines, one a row."""
+    return b"".join(_encoder.encode(row) + b"\n" for row in rows)
+
+
+def pack(lines: bytes) -> bytes:
+    """The payload of JSON lines."""
+    return zlib.compress(lines, 6)
+
+
+def chain_hash(prev: str, payload: bytes) -> str:
+    """Hex sha256 over the hash before ('' for the first) and the payload: a log is a chain."""
+    return hashlib.sha256(prev.encode("ascii") + payload).hexdigest()
+
+
+def is_sound(segment: Segment) -> bool:
+    """Whether payload and `prev` are the ones its hash was made of."""
+    try:
+        return chain_hash(segment.prev, segment.payload) == segment.sha256
+    except UnicodeEncodeError:
+        return False
+
+
+def unpack(segment: Segment) -> list[Row]:
+    """The rows of a segment; raises `SegmentError` for anything that its device cannot have written."""
+    if not is_sound(segment):
+        raise SegmentError(f"segment {segment.idx} is damaged: its hash does not fit")
+    lines = _decompressed(segment)
+    try:
+        rows = _decoder.decode_lines(lines)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SegmentError(f"segment {segment.idx} is damaged: {error}") from None
+    for row in rows:
+        _check(segment, row)
+    return rows
+
+
+def _decompressed(segment: Segment) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        lines = unpacker.decompress(segment.payload, MAX_UNPACKED_BYTES)
+    except zlib.error as error:
+        raise SegmentError(f"segment {segment.idx} is damaged: {error}") from None
+    if not unpacker.eof:
+        raise SegmentError(f"segment {segment.idx} is damaged: it is cut off or too large")
+    return lines
+
+
+def _check(segment: Segment, row: Row) -> None:
+    if isinstance(row, _OWN_ROWS) and row.device != segment.device:
+        raise SegmentError(f"segment {segment.idx} speaks for another device")
+    if isinstance(row, EditRow | HotItemRow | TreeNodeRow | ForgottenRow):
+        _check_version(segment, row.version)
+        if isinstance(row, ForgottenRow) and row.lifted_version:
+            _check_version(segment, row.lifted_version)
+
+
+def _check_version(segment: Segment, version: str) -> None:
+    if not _VERSION.match(version):
+        raise SegmentError(f"segment {segment.idx} holds the impossible version {version!r}")
+
+
+def cloud_value(cloud_id: str) -> str:
+    """The value of the cloud's `meta` row: `cloud_id/wire/key_id`."""
+    return f"{cloud_id}/{WIRE}/{PLAIN}"
+
+
+def check_cloud(value: str, known: str) -> None:
+    """Raise `CloudStoppedError` unless `value` is a cloud that we can read, and the one we know if we know one."""
+    if known and value != known:
+        raise CloudStoppedError(
+            "The cloud is not the one this device knows.", "Check the URL; local memory is whole and goes on."
+        )
+    wire, _, key = value.partition("/")[2].partition("/")
+    if wire != str(WIRE):
+        raise CloudStoppedError(f"The cloud speaks wire version {wire}, this memoryd {WIRE}.", "Update memoryd.")
+    if key != PLAIN:
+        raise CloudStoppedError("The cloud is encrypted with a key that this device does not have.", "Give it the key.")
