@@ -15,7 +15,8 @@ from ..store import Store, Tx
 from ..store.notes import metadata_of
 from ..store.thread import Priority, StoreThread
 from ..tiers.derive import derive
-from ..tiers.tiering import retier, retier_rest
+from ..tiers.limits import agent_limits
+from ..tiers.tiering import own_tier, retier, retier_rest
 
 BATCH = 120
 """Facts a step: about 20 ms on the store thread."""
@@ -37,7 +38,7 @@ class Settler:
     async def settle(self, today: date, *, priority: Priority = Priority.WRITE) -> set[str]:
         """Derive everything that waits; returns the agents whose memory changed."""
         touched: set[str] = set()
-        while step := await self._thread.call(lambda store: settle_step(store, today), priority=priority):
+        while step := await self._thread.call(lambda store: settle_step(store, today, self._settings), priority=priority):
             touched |= step
         if today != self._tiers_of:
             touched |= await self._thread.call(_agents, priority=priority)
@@ -60,7 +61,7 @@ class Settler:
         await self._thread.call(candidates, priority=priority)
 
 
-def settle_step(store: Store, today: date) -> set[str]:
+def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
     """Derive one batch of waiting facts in one transaction; returns their agents, empty when none waits."""
     rows = store.execute("SELECT agent_id, fact_id FROM dirty LIMIT ?", (BATCH,))
     by_agent: dict[str, list[str]] = {}
@@ -70,11 +71,12 @@ def settle_step(store: Store, today: date) -> set[str]:
         return set()
     with store.transaction() as tx:
         for agent, facts in by_agent.items():
-            _settle_facts(tx, agent, facts, day_number(today))
+            _settle_facts(tx, agent, facts, day_number(today), settings)
     return set(by_agent)
 
 
-def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int) -> None:
+def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int, settings: Settings) -> None:
+    scoring = agent_limits(tx.store, agent, settings).scoring
     found = derive(tx.store, agent, facts, day)
     numbers = _numbers(tx.store, agent, facts)
     live = {each.fact_id: (numbers[each.fact_id][1], each.category) for each in found if each.state == "live"}
@@ -82,7 +84,7 @@ def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int) -> None:
     for each in found:
         n, text = numbers[each.fact_id]
         each.distilled, each.summary = distilled(text), summary(text)
-        _write_derived(tx, n, each)
+        _write_derived(tx, n, each, *own_tier(each, day, scoring))
         if each.fact_id in entries:
             write_entry(tx, n, entries[each.fact_id])
         else:
@@ -127,14 +129,14 @@ def _joined(parts: Iterable[str]) -> str:
     return "\n".join(filter(None, parts))[:_SIDE_LIMIT]
 
 
-def _write_derived(tx: Tx, n: int, each: Derived) -> None:
+def _write_derived(tx: Tx, n: int, each: Derived, score: float, tier: str) -> None:
     tx.run(
-        "INSERT INTO derived VALUES (?, ?, ?, ?, '', 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (n) DO UPDATE SET"
-        " state = excluded.state, category = excluded.category, importance = excluded.importance, kind = excluded.kind,"
+        "INSERT INTO derived VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (n) DO UPDATE SET"
+        " state = excluded.state, tier = excluded.tier, score = excluded.score, category = excluded.category, importance = excluded.importance, kind = excluded.kind,"
         " task_state = excluded.task_state, created_at = excluded.created_at, latest_day = excluded.latest_day,"
         " on_page = excluded.on_page, access_days = excluded.access_days, distilled = excluded.distilled,"
         " summary = excluded.summary",
-        (n, each.agent_id, each.fact_id, each.state, each.category, float(each.importance), each.kind, each.task_state,
+        (n, each.agent_id, each.fact_id, each.state, tier, float(score), each.category, float(each.importance), each.kind, each.task_state,
          each.created_at, each.latest_day, int(each.on_page), each.access_days, each.distilled, each.summary),
     )  # fmt: skip
 

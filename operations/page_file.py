@@ -1,0 +1,115 @@
+"""Replacing a MEMORY page without ever losing what a person saved at the same moment (SPEC section 5)."""
+
+import contextlib
+import ctypes
+import errno
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+_AT_FDCWD = -100
+_EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2), RENAME_SWAP of renamex_np(2)
+_ATTEMPTS = 5
+
+
+def read_page(path: Path) -> bytes | None:
+    """The page's bytes, None if there is none; raises `OSError` for anything else."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def rewrite_page(path: Path, change: Callable[[bytes | None], bytes | None]) -> bool:
+    """Write `change(what stands there)`; returns whether the file changed. `change` gives None to leave it.
+
+    The new page is exchanged with the old one, then what came out is looked at: if somebody saved in
+    between, their page goes back and `change` is asked again with it. A link is never written through.
+    """
+    if path.is_symlink():
+        return False
+    for _ in range(_ATTEMPTS):
+        read = read_page(path)
+        wanted = change(read)
+        if wanted is None or wanted == read:
+            return False
+        if _put(path, read, wanted):
+            return True
+    return False  # a page that is saved faster than we look is rewritten after the next change
+
+
+def _put(path: Path, read: bytes | None, wanted: bytes) -> bool:
+    temporary = path.with_name(f".{path.name}.memoryd")
+    _rescue(temporary)
+    _write(temporary, wanted, path)
+    try:
+        if read is None:
+            return _link(temporary, path)
+        if not _exchange(temporary, path):
+            return _replace_if_unchanged(temporary, path, read)
+        if temporary.read_bytes() != read:
+            _exchange(temporary, path)
+            return False
+        return True
+    finally:
+        temporary.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+
+
+def _rescue(temporary: Path) -> None:
+    """A file that a crash left may be a person's page that had just come out: it is kept, never overwritten."""
+    with contextlib.suppress(FileNotFoundError):
+        temporary.rename(temporary.with_name(f"{temporary.name}-rescued-{temporary.stat().st_mtime_ns}"))
+
+
+def _write(temporary: Path, data: bytes, like: Path) -> None:
+    mode = like.stat().st_mode & 0o777 if like.exists() else 0o644
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(fd, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _link(temporary: Path, path: Path) -> bool:
+    try:
+        path.hardlink_to(temporary)
+    except FileExistsError:
+        return False  # a person made the page meanwhile
+    return True
+
+
+def _replace_if_unchanged(temporary: Path, path: Path, read: bytes) -> bool:
+    """Where files cannot be exchanged, the gap between look and rename is as small as we can make it."""
+    if read_page(path) != read:
+        return False
+    temporary.replace(path)
+    return True
+
+
+def _exchange(one: Path, two: Path) -> bool:
+    """Exchange two files in one step; False where the system or file system cannot."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(one), os.fsencode(two)
+    try:
+        if sys.platform == "darwin":
+            failed = libc.renamex_np(*names, _EXCHANGE)
+        else:
+            failed = libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _EXCHANGE)
+    except AttributeError:
+        return False
+    if not failed:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(number, os.strerror(number), str(two))
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
