@@ -171,7 +171,8 @@ def _fold_notes(tx: Tx, rows: Sequence[Row], _: Folded) -> None:
     )
     _touch_predecessors(tx, rows, data)
     tx.run(
-        f"INSERT INTO notes SELECT {_fields(9, 5)}, 0 FROM json_each(?) WHERE true ON CONFLICT (agent_id, device, path) DO UPDATE SET"
+        f"INSERT INTO notes SELECT {_fields(9, 5)}, 0 FROM json_each(?) WHERE true"
+        " ON CONFLICT (agent_id, device, path) DO UPDATE SET"
         " size = excluded.size, chunks = excluded.chunks, mentions = excluded.mentions, state = excluded.state,"
         " first_seen = excluded.first_seen, deleted_at = excluded.deleted_at",
         (data,),
@@ -239,11 +240,6 @@ def _fold_mentions(tx: Tx, rows: Sequence[Row], _: Folded) -> None:
         (data,),
     )
     _touch(tx, changed)
-
-
-# What was set before the fact was forgotten is gone for good, also when the tombstone has been lifted since: a
-# device that sees both at once must not keep what the others have erased.
-_SPOKEN_BEFORE = "SELECT 1 FROM forgotten f WHERE f.agent_id = value->>1 AND f.fact_id = value->>{fact} AND f.version > value->>{version}"
 
 
 def _fold_edits(tx: Tx, rows: Sequence[Row], _: Folded) -> None:
