@@ -80,15 +80,15 @@ class StoreThread:
         _answer(opened)
         while not store.db.closed:
             job = self._jobs.get()
+            result, failure = None, None
             if not job.future.cancelled():
                 try:
                     result = job.work(store)
                 except BaseException as error:  # noqa: BLE001 - handed to the one who asked
-                    _answer(job.future, error=error)
-                else:
-                    _answer(job.future, result)
+                    failure = error
             self.finished += 1
             self._jobs.task_done()
+            _answer(job.future, result, failure)
 
 
 def _answer(future: "asyncio.Future[Any]", result: Any = None, error: BaseException | None = None) -> None:

@@ -1,0 +1,138 @@
+"""The store as a whole: migrations, counters, access, the thread."""
+
+import asyncio
+import time
+
+import pytest
+
+from memoryd.clock import LogicalClock, ManualClock, day_number
+from memoryd.errors import StoreNewerError
+from memoryd.store import Store
+from memoryd.store import store as store_module
+from memoryd.store.thread import Priority, StoreThread
+from memoryd.store.versions import record_access, set_edit
+
+
+def test_counters_survive_a_restart(tmp_path):
+    """Revisions and versions go on where they stood."""
+    clock = ManualClock()
+    first = Store.open(tmp_path / "m.db", clock)
+    with first.transaction() as tx:
+        rev, version = tx.next_rev(), tx.next_version()
+    first.close()
+    clock.jump(-3600)
+    second = Store.open(tmp_path / "m.db", clock)
+
+    with second.transaction() as tx:
+        assert tx.next_rev() > rev
+        assert tx.next_version() > version
+    second.close()
+
+
+def test_a_rolled_back_transaction_gives_its_counters_back(store):
+    """What was not committed did not happen, counters included."""
+    with pytest.raises(ZeroDivisionError), store.transaction() as tx:
+        tx.next_rev()
+        tx.next_version()
+        raise ZeroDivisionError
+    with store.transaction() as tx:
+        assert tx.next_rev() == 1
+
+
+def test_a_newer_file_is_refused_and_left_alone(tmp_path, store):
+    """An old memoryd does not touch what a newer one wrote."""
+    store.db.execute("PRAGMA user_version = 99")
+    before = store.db.path.read_bytes()
+
+    with pytest.raises(StoreNewerError, match="newer"):
+        Store.open(store.db.path, ManualClock())
+    assert store.db.path.read_bytes() == before
+
+
+def test_an_upgrade_copies_the_file_first_and_is_one_transaction(tmp_path, monkeypatch):
+    """A failed migration leaves the old schema and a copy; the next start goes on."""
+    path = tmp_path / "m.db"
+    Store.open(path, ManualClock()).close()
+    good = tmp_path / "002_more.sql"
+    monkeypatch.setattr(store_module, "MIGRATIONS", ("001_rows.sql", "002_more.sql"))
+    monkeypatch.setattr(store_module.resources, "files", lambda _: tmp_path)
+    said = []
+
+    good.write_text("CREATE TABLE more (a); nonsense;")
+    with pytest.raises(Exception, match="syntax"):
+        Store.open(path, ManualClock(), on_upgrade=said.append)
+    good.write_text("CREATE TABLE more (a);")
+    opened = Store.open(path, ManualClock(), on_upgrade=said.append)
+
+    assert opened.execute("PRAGMA user_version") == [(2,)]
+    assert opened.execute("SELECT count(*) FROM more") == [(0,)]
+    assert (tmp_path / "m.db.before-2").exists()
+    assert len(said) == 2
+    opened.close()
+
+
+def test_reads_count_once_a_day(store):
+    """A second retrieve on the same day adds nothing, the next day does."""
+    today = day_number(store.clock.today())
+    for day in (today, today, today + 1):
+        with store.transaction() as tx:
+            record_access(tx, "default", ["f"], day)
+
+    assert store.execute("SELECT days, last_day FROM access") == [(2, today + 1)]
+
+
+def test_versions_only_grow_whatever_the_clock_does():
+    """Backwards jumps, equal milliseconds and received versions from the future."""
+    now = [1000]
+    logical = LogicalClock("aaaaaaaa", lambda: now[0])
+    versions = [logical.next(), logical.next()]
+    now[0] = 500
+    versions.append(logical.next())
+    logical.saw("0000000009000-000007-bbbbbbbb")
+    versions.append(logical.next())
+
+    assert versions == sorted(versions)
+    assert len(set(versions)) == 4
+    assert all(len(each) == 13 + 1 + 6 + 1 + 8 for each in versions)
+
+
+async def test_waiting_reads_go_before_bulk_work(tmp_path):
+    """A question that arrives late is answered before work that can wait."""
+    thread = StoreThread(lambda: Store.open(tmp_path / "m.db", ManualClock()))
+    await thread.start()
+    order = []
+    first = asyncio.ensure_future(thread.call(lambda _: time.sleep(0.05)))
+    await asyncio.sleep(0)
+    bulk = [asyncio.ensure_future(thread.call(lambda _: order.append("bulk"), priority=Priority.BULK)) for _ in range(3)]
+    read = asyncio.ensure_future(thread.call(lambda _: order.append("read"), priority=Priority.READ))
+    await asyncio.gather(first, read, *bulk)
+    await thread.close()
+
+    assert order == ["read", "bulk", "bulk", "bulk"]
+
+
+async def test_an_error_reaches_the_one_who_asked_and_the_thread_goes_on(tmp_path):
+    """A failing call fails its caller only."""
+    thread = StoreThread(lambda: Store.open(tmp_path / "m.db", ManualClock()))
+    await thread.start()
+    with pytest.raises(ZeroDivisionError):
+        await thread.call(lambda _: 1 / 0)
+
+    def write(store):
+        with store.transaction() as tx:
+            set_edit(tx, "default", "f", "category", "a/b")
+        return store.execute("SELECT value FROM edits")
+
+    assert await thread.call(write) == [("a/b",)]
+    assert thread.finished == 2
+    await thread.close()
+    await thread.close()
+
+
+async def test_a_store_that_cannot_be_opened_fails_the_start(tmp_path):
+    """The error of opening reaches the caller of `start`."""
+    (tmp_path / "m.db").write_bytes(b"no database at all" * 300)
+    thread = StoreThread(lambda: Store.open(tmp_path / "m.db", ManualClock()))
+
+    with pytest.raises(Exception, match="not a database"):
+        await thread.start()
