@@ -20,7 +20,9 @@ async def devices(memory: Memory, request: DevicesRequest) -> DevicesReply:  # n
 
 
 def _devices(store: Store, seen: dict[str, float]) -> DevicesReply:
-    rows: list[tuple[Any, ...]] = store.execute("SELECT device, name, succeeds FROM devices ORDER BY created_at, device")
+    rows: list[tuple[Any, ...]] = store.execute(
+        "SELECT device, name, succeeds FROM devices ORDER BY created_at, device"
+    )
     successor = {old: device for device, _, succeeds in rows for old in _strings.decode(succeeds)}
     return DevicesReply(
         [

@@ -223,7 +223,9 @@ class Intake:
 
     def _absent(self) -> list[str]:
         """All known files that are not on disk now, whoever asked about which."""
-        return [path for path in self.records if not (self._root / path).is_symlink() and not (self._root / path).exists()]
+        return [
+            path for path in self.records if not (self._root / path).is_symlink() and not (self._root / path).exists()
+        ]
 
     def _announce(self, agent: str) -> None:
         if agent and agent != self._settings.agent_id and all(each.agent_id != agent for each in self.records.values()):

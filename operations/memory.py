@@ -186,7 +186,9 @@ class Memory:
             self.sync.changed()
 
     def _agents_here(self) -> set[str]:
-        return {record.agent_id for record in self.intake.records.values() if record.agent_id} | {self.settings.agent_id}
+        return {record.agent_id for record in self.intake.records.values() if record.agent_id} | {
+            self.settings.agent_id
+        }
 
     def _critical(self, store: Store, agent: str) -> dict[str, Any]:
         return critical_state(store, agent, self.clock, self.settings)

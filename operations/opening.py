@@ -49,7 +49,7 @@ def _check_workspace(store: Store, places: Places, workspace: Path) -> None:
     if bound and bound != str(workspace):
         raise ConfigError(
             f"This memory belongs to the workspace {bound}, not to {workspace}.",
-            f"Name the right workspace, or give the other one its own memory: --instance NAME (now: {places.instance}).",
+            f"Name the right workspace, or give the other its own memory by --instance (now: {places.instance}).",
         )
     if not bound:
         with store.transaction() as tx:
@@ -69,5 +69,3 @@ def _know_device(store: Store, places: Places) -> None:
             )  # fmt: skip
     if former != store.device:
         write_device_file(places, store.device)
-
-

@@ -54,7 +54,7 @@ class SyncReport(msgspec.Struct):
     memory_hash: str | None
 
 
-class Warning_(msgspec.Struct):
+class Problem(msgspec.Struct):
     """Something that wants a person's attention, with what to do about it."""
 
     code: str
@@ -81,7 +81,7 @@ class Status(msgspec.Struct):
     agents: dict[str, AgentStatus]
     sync: SyncReport
     db: dict[str, Any]
-    warnings: list[Warning_]
+    warnings: list[Problem]
 
 
 class RescanReply(msgspec.Struct):

@@ -38,7 +38,9 @@ class Settler:
     async def settle(self, today: date, *, priority: Priority = Priority.WRITE) -> set[str]:
         """Derive everything that waits; returns the agents whose memory changed."""
         touched: set[str] = set()
-        while step := await self._thread.call(lambda store: settle_step(store, today, self._settings), priority=priority):
+        while step := await self._thread.call(
+            lambda store: settle_step(store, today, self._settings), priority=priority
+        ):
             touched |= step
         if today != self._tiers_of:
             touched |= await self._thread.call(_agents, priority=priority)
@@ -52,7 +54,9 @@ class Settler:
         if today != self._tiers_of:
             after: int | None = 0
             while after is not None:
-                after = await self._thread.call(lambda store, n=after: _rest(store, agent, n, day, settings), priority=priority)
+                after = await self._thread.call(
+                    lambda store, n=after: _rest(store, agent, n, day, settings), priority=priority
+                )
 
         def candidates(store: Store) -> None:
             with store.transaction() as tx:
@@ -132,11 +136,13 @@ def _joined(parts: Iterable[str]) -> str:
 def _write_derived(tx: Tx, n: int, each: Derived, score: float, tier: str) -> None:
     tx.run(
         "INSERT INTO derived VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (n) DO UPDATE SET"
-        " state = excluded.state, tier = excluded.tier, score = excluded.score, category = excluded.category, importance = excluded.importance, kind = excluded.kind,"
+        " state = excluded.state, tier = excluded.tier, score = excluded.score, category = excluded.category,"
+        " importance = excluded.importance, kind = excluded.kind,"
         " task_state = excluded.task_state, created_at = excluded.created_at, latest_day = excluded.latest_day,"
         " on_page = excluded.on_page, access_days = excluded.access_days, distilled = excluded.distilled,"
         " summary = excluded.summary",
-        (n, each.agent_id, each.fact_id, each.state, tier, float(score), each.category, float(each.importance), each.kind, each.task_state,
+        (n, each.agent_id, each.fact_id, each.state, tier, float(score), each.category, float(each.importance),
+         each.kind, each.task_state,
          each.created_at, each.latest_day, int(each.on_page), each.access_days, each.distilled, each.summary),
     )  # fmt: skip
 
@@ -148,6 +154,3 @@ def _agents(store: Store) -> set[str]:
 def _rest(store: Store, agent: str, after: int, day: int, settings: Settings) -> int | None:
     with store.transaction() as tx:
         return retier_rest(tx, agent, day, settings, after=after)
-
-
-

@@ -2,7 +2,7 @@
 
 from ..store.files import note_counts
 from .memory import RESCAN_S, Memory
-from .replies import NotesStatus, Status, SyncReport, WatcherStatus, Warning_
+from .replies import NotesStatus, Problem, Status, SyncReport, WatcherStatus
 from .requests import StatusRequest
 
 _LIST_LIMIT = 100
@@ -96,7 +96,10 @@ def _sync(memory: Memory) -> SyncReport:
 
 def _sizes(memory: Memory) -> dict[str, int]:
     found: dict[str, int] = {}
-    for name, path in (("size", memory.places.database), ("wal_size", memory.places.database.with_name("memory.db-wal"))):
+    for name, path in (
+        ("size", memory.places.database),
+        ("wal_size", memory.places.database.with_name("memory.db-wal")),
+    ):
         try:
             found[name] = path.stat().st_size
         except OSError:
@@ -104,12 +107,12 @@ def _sizes(memory: Memory) -> dict[str, int]:
     return found
 
 
-def _warnings(memory: Memory, notes: NotesStatus) -> list[Warning_]:
-    found = [Warning_(*each) for each in memory.watch.warnings]
+def _warnings(memory: Memory, notes: NotesStatus) -> list[Problem]:
+    found = [Problem(*each) for each in memory.watch.warnings]
     hold = memory.intake.hold.paths
     if hold:
         found.append(
-            Warning_(
+            Problem(
                 "deletions_held",
                 f"{len(hold)} notes vanished or became empty at once; their facts are kept for 10 minutes.",
                 "If that is right: memoryd rescan --confirm-deletes. If not: put the files back.",
@@ -118,7 +121,7 @@ def _warnings(memory: Memory, notes: NotesStatus) -> list[Warning_]:
     if notes.unreadable:
         first = notes.unreadable[0]
         found.append(
-            Warning_(
+            Problem(
                 "unreadable",
                 f"{len(notes.unreadable)} files cannot be read, first {first['path']}: {first['reason']}",
                 "Check their owner and mode; nothing of them was taken for deleted.",
@@ -127,7 +130,7 @@ def _warnings(memory: Memory, notes: NotesStatus) -> list[Warning_]:
     if notes.unmatched:
         example = min(memory.intake.last_walk.unmatched)
         found.append(
-            Warning_(
+            Problem(
                 "unmatched",
                 f"{notes.unmatched} Markdown files match no note name, first {example}.",
                 'To take them in, set in config.toml: [notes] extra = ["memory/**/*.md"]',
@@ -135,10 +138,12 @@ def _warnings(memory: Memory, notes: NotesStatus) -> list[Warning_]:
         )
     if not memory.is_fresh and memory.last_scan is not None:
         found.append(
-            Warning_("stale", f"The last comparison with the disk is older than {2 * RESCAN_S:.0f} s.", "memoryd rescan")
+            Problem("stale", f"The last comparison with the disk is older than {2 * RESCAN_S:.0f} s.", "memoryd rescan")
         )
     found += [
-        Warning_("new_agent", f"The folder of agent {agent!r} was found.", f"memoryd retrieve --agent-id {agent} --query …")
+        Problem(
+            "new_agent", f"The folder of agent {agent!r} was found.", f"memoryd retrieve --agent-id {agent} --query …"
+        )
         for agent in memory.intake.new_agents
     ]
     return found + _sync_warnings(memory)
@@ -151,8 +156,8 @@ _SYNC_FIXES = {
 }
 
 
-def _sync_warnings(memory: Memory) -> list[Warning_]:
+def _sync_warnings(memory: Memory) -> list[Problem]:
     if memory.sync is None or memory.sync.status.state not in _SYNC_FIXES:
         return []
     status = memory.sync.status
-    return [Warning_(f"sync_{status.state}", status.last_error or f"Sync is {status.state}.", _SYNC_FIXES[status.state])]
+    return [Problem(f"sync_{status.state}", status.last_error or f"Sync is {status.state}.", _SYNC_FIXES[status.state])]

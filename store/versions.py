@@ -67,7 +67,8 @@ def name_fact(tx: Tx, agent_id: str, text: str, first_seen: int) -> str:
     fact = fact_id(agent_id, text)
     tx.run(
         "INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (agent_id, id) DO UPDATE SET first_seen = min(first_seen, excluded.first_seen), rev = excluded.rev"
+        " ON CONFLICT (agent_id, id) DO UPDATE SET"
+        " first_seen = min(first_seen, excluded.first_seen), rev = excluded.rev"
         " WHERE rev = 0 OR excluded.first_seen < first_seen",
         (agent_id, fact, text, first_seen, tx.next_rev()),
     )

@@ -3,7 +3,6 @@
 import errno
 
 import pytest
-
 from memoryd.operations import page_file
 from memoryd.operations.page_file import rewrite_page
 

@@ -1,7 +1,6 @@
 """A store on a real file with a clock that stands, and a way to state notes without the parser."""
 
 import pytest
-
 from memoryd.clock import ManualClock
 from memoryd.model import Metadata, ParsedMention, ParsedNote
 from memoryd.store import Store

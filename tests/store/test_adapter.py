@@ -11,9 +11,8 @@ import time
 from pathlib import Path
 
 import libsql_experimental
-import pytest
-
 import memoryd
+import pytest
 from memoryd.errors import AccessError, StoreBusyError, StoreDamagedError, StoreError, StoreFullError
 from memoryd.store import Database
 from memoryd.store import adapter as adapter_module
@@ -63,7 +62,9 @@ def test_the_file_is_durable_and_waits_in_python_not_in_the_library(db):
     assert found == {"journal_mode": "wal", "synchronous": 2, "busy_timeout": 0, "foreign_keys": 1, "secure_delete": 1}
 
 
-@pytest.mark.parametrize("number", [2**31 - 1, 2**31, -(2**31) - 1, 2**53 + 1, 1795990200123456789, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize(
+    "number", [2**31 - 1, 2**31, -(2**31) - 1, 2**53 + 1, 1795990200123456789, 2**63 - 1, -(2**63)]
+)
 def test_big_integers_come_back_exactly(db, number):
     """An int beyond 32 bits, which the library would bind as floating point, is stored and compared exactly."""
     db.run("INSERT INTO t VALUES (?, ?)", (number, "big"))
@@ -213,8 +214,8 @@ def test_a_lock_that_never_ends_is_reported(db, monkeypatch):
     """After the limit the error says that another process holds the file."""
     monkeypatch.setattr(adapter_module, "BUSY_LIMIT_S", 0.02)
     holder = subprocess.Popen(
-        [sys.executable, "-c", f"import sqlite3,sys; c=sqlite3.connect({str(db.path)!r},isolation_level=None);"
-         "c.execute('BEGIN IMMEDIATE'); print('held',flush=True); sys.stdin.readline()"],
+        [sys.executable, "-c", (f"import sqlite3,sys; c=sqlite3.connect({str(db.path)!r},isolation_level=None);"
+         "c.execute('BEGIN IMMEDIATE'); print('held',flush=True); sys.stdin.readline()")],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     holder.stdout.readline()

@@ -5,7 +5,6 @@ import hashlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memoryd.store.chunks import MAX_CHUNK_BYTES, cut, mask_lines
 
 LINES = b"".join(f"- line {n} of a long note about gulls\n".encode() for n in range(4000))

@@ -1,7 +1,6 @@
 """Forgetting leaves nothing but a tombstone on this device."""
 
 import pytest
-
 from memoryd.model import Metadata, fact_id
 from memoryd.store.forget import erase, forget_fact
 from memoryd.store.notes import note_body, own_statements

@@ -3,7 +3,6 @@
 import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from memoryd.model import Metadata, fact_id
 from memoryd.store.notes import apply_note, delete_note, note_body, own_statements
 from memoryd.store.versions import set_edit
@@ -167,7 +166,9 @@ def test_the_smaller_first_seen_wins(apply, store):
 
 def test_a_fact_of_another_device_enters_this_log_when_named(apply, store):
     """A log stands alone: a fact that only came from another gets a revision of its own."""
-    store.db.run("INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES ('default', ?, 'one', 7, 0)", (_id("one"),))
+    store.db.run(
+        "INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES ('default', ?, 'one', 7, 0)", (_id("one"),)
+    )
     apply(["one"])
 
     ((rev, seen),) = store.execute("SELECT rev, first_seen FROM facts")

@@ -4,7 +4,6 @@ import asyncio
 import time
 
 import pytest
-
 from memoryd.clock import LogicalClock, ManualClock, day_number
 from memoryd.errors import StoreNewerError
 from memoryd.store import Store
@@ -103,7 +102,9 @@ async def test_waiting_reads_go_before_bulk_work(tmp_path):
     order = []
     first = asyncio.ensure_future(thread.call(lambda _: time.sleep(0.05)))
     await asyncio.sleep(0)
-    bulk = [asyncio.ensure_future(thread.call(lambda _: order.append("bulk"), priority=Priority.BULK)) for _ in range(3)]
+    bulk = [
+        asyncio.ensure_future(thread.call(lambda _: order.append("bulk"), priority=Priority.BULK)) for _ in range(3)
+    ]
     read = asyncio.ensure_future(thread.call(lambda _: order.append("read"), priority=Priority.READ))
     await asyncio.gather(first, read, *bulk)
     await thread.close()
