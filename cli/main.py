@@ -5,8 +5,7 @@ No traceback reaches a user; `MEMORYD_DEBUG=1` shows it to a developer.
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
@@ -68,7 +67,9 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a narrow terminal encoding must not end a command
     try:
-        return _finished(lambda: program().main(list(arguments), "memoryd", standalone_mode=False))
+        return _performed(list(arguments))
+    except click.exceptions.Exit as ended:  # --help and --version
+        return ended.exit_code
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
@@ -82,8 +83,11 @@ def run(arguments: Sequence[str]) -> int:
         return _told(_unexpected(error), arguments)
 
 
-def _finished(work: Callable[[], Any]) -> int:
-    code = work()
+def _performed(arguments: list[str]) -> int:
+    # not click's own main(): it takes a closed pipe for an error of ours
+    group = program()
+    with group.make_context("memoryd", arguments) as context:
+        code = group.invoke(context)
     sys.stdout.flush()
     return code if isinstance(code, int) else 0
 

@@ -1,0 +1,105 @@
+"""Replies as people read them."""
+
+import io
+
+import pytest
+from memoryd.cli.people import duration, show_reply
+from rich.console import Console
+
+STATUS = {
+    "v": 1, "version": "0.1.0", "pid": 7, "uptime_s": 3725.0, "state": "degraded", "workspace": "/home/r/notes",
+    "watcher": {"state": "native", "last_event_age_s": None, "last_scan_age_s": 12.0},
+    "notes": {"known": 1234, "with_findings": 2,
+              "unreadable": [{"path": "memory/a.md", "reason": "Permission denied"}],
+              "quarantined": [], "skipped": [], "unmatched": 3},
+    "pending": 0,
+    "agents": {"default": {"facts": {"hot": 1, "warm": 2, "cold": 3, "frozen": 4},
+                           "hot_bytes": 900, "warm_bytes": 10, "tree_nodes": 5, "tree_bytes": 100}},
+    "sync": {"state": "backoff", "pending_rows": 17, "last_ok_at": None, "last_error": "no route",
+             "next_retry_in_s": 40.0, "bytes_today": 0, "picture_pending": 0, "memory_hash": None},
+    "warnings": [{"code": "inotify", "message": "No watches are left [bold].", "fix": "Raise max_user_watches."}],
+}  # fmt: skip
+
+HIT = {
+    "id": "9c11", "text": "The heron [stands] at dusk", "category": "birds", "importance": 0.6, "tier": "warm",
+    "metadata": {"urls": ["https://birds.example.org"], "commands": ["look up"], "paths": []},
+    "sources": [{"file": "memory/2026-02-13.md", "lines": [3, 4], "date": "2026-02-13"},
+                {"file": "MEMORY.md", "lines": [2, 2], "date": ""}],
+}  # fmt: skip
+
+DAMAGED = {"device": "d1", "idx": 4, "what": "damaged"}
+RESTORED = {"notes": 7, "facts": 40, "seconds": 1.5, "verified": True, "masked_lines": 2}
+LAPTOP = {"device": "abcd1234", "name": "laptop", "this": True, "last_seen": None}
+
+
+def shown(command: str, reply: object) -> str:
+    """What a person reads on a wide terminal without colours."""
+    out = io.StringIO()
+    show_reply(command, reply, Console(file=out, width=200, highlight=False))
+    return out.getvalue()
+
+
+def test_status_is_eight_lines_and_a_table_of_problems():
+    """The lines say state, ages and counts; each problem has its fix, brackets shown as they are."""
+    lines = shown("status", STATUS).splitlines()
+
+    assert [line.split()[0] for line in lines[:8]] == [
+        "memoryd", "workspace", "watcher", "notes", "pending", "facts", "agents", "cloud",
+    ]  # fmt: skip
+    assert "degraded" in lines[0]
+    assert "up 1 h 2 min" in lines[0]
+    assert "last event never" in lines[2]
+    assert "17 rows to send" in lines[7]
+    assert "next try in 40 s" in lines[7]
+    assert any("No watches are left [bold]." in line and "Raise max_user_watches." in line for line in lines[8:])
+    assert any("memory/a.md: Permission denied" in line for line in lines[8:])
+
+
+def test_status_without_problems_ends_after_eight_lines():
+    """A healthy memory shows no table."""
+    healthy = STATUS | {"warnings": [], "notes": STATUS["notes"] | {"unreadable": []}}
+
+    assert len(shown("status", healthy).splitlines()) == 8
+
+
+def test_hits_name_file_and_lines():
+    """A hit shows its words, where they stand, and what hangs on them."""
+    text = shown("retrieve", [HIT])
+
+    assert "1. The heron [stands] at dusk" in text
+    assert "memory/2026-02-13.md:3-4 · MEMORY.md:2" in text
+    assert "https://birds.example.org" in text
+    assert "$ look up" in text
+
+
+def test_an_envelope_admits_what_is_not_in_yet():
+    """A stale envelope says so above its hits; an empty one says that nothing was found."""
+    text = shown("retrieve", {"as_of": "", "pending": 1, "stale": True, "results": []})
+
+    assert "Not everything on disk is in yet." in text
+    assert "Nothing found." in text
+
+
+@pytest.mark.parametrize(
+    ("command", "reply", "wanted"),
+    [
+        ("verify", {"equal": True, "pending": 3, "differences": []}, "are equal; 3 rows are not sent yet"),
+        ("verify", {"equal": False, "pending": 0, "differences": [DAMAGED]}, "device d1, segment 4: damaged"),
+        ("restore", RESTORED, "7 notes and 40 facts in 1.5 s"),
+        ("restore", RESTORED | {"verified": False}, "NOT verified"),
+        ("rescan", {"scanned": 10, "changed": 2, "seconds": 0.25}, "10 notes compared, 2 changed"),
+        ("devices", {"devices": [LAPTOP]}, "laptop (this one)"),
+        ("hot", {"identity": {}, "critical_lessons": [{"text": "Test [first]"}]}, "text: Test [first]"),
+    ],
+)
+def test_every_reply_has_words_for_people(command, reply, wanted):
+    """Sentences, tables, or names and values."""
+    assert wanted in shown(command, reply)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.25, "0.25 s"), (42, "42 s"), (180, "3 min"), (18_600, "5 h 10 min"), (273_600, "3 d 4 h")]
+)
+def test_durations_are_short(seconds, words):
+    """Two units at most."""
+    assert duration(seconds) == words
