@@ -18,30 +18,42 @@ BLOCKS_A_NOTE = 20
 NEEDLE_EVERY = 200
 FIRST_DAY = date(1999, 1, 1)
 
-_ACTORS = "Mira Tomas Ines Pavel Wen Oksana Bram Leila Joao Petra Idris Sanna".split()
-_THINGS = (
-    "build release branch invoice contract backup server queue token schema index cache proxy budget roadmap sprint ticket "
-    "customer interview draft chapter garden bicycle kitchen recipe flight hotel passport meeting agenda slide report test "
-    "deployment cluster container network router firewall certificate domain library parser compiler editor keyboard "
-    "monitor camera battery charger notebook sensor thermostat window door neighbour teacher school course exam"
-).split()
-_DEEDS = (
-    "moved renamed fixed reviewed postponed cancelled ordered measured compared replaced documented shipped tested "
-    "rewrote merged reverted upgraded migrated cleaned sketched booked paid returned repaired calibrated"
-).split()
-_WHY = (
-    "because the old one was too slow|after a long talk|before the holidays|as agreed with the team|for the second time|"
-    "although nobody asked|to save money|until the supplier answers|while the others waited|so that Monday is free"
-).split("|")
-_HAN_THINGS = "服务器 合同 发票 预算 路线图 会议 报告 数据库 索引 缓存 证书 域名 花园 厨房 菜谱 机票 酒店 护照 键盘 电池 传感器 窗户 学校 课程 考试".split()
-_HAN_DEEDS = (
-    "迁移 修复 评审 推迟 取消 订购 测量 比较 替换 记录 发布 测试 重写 合并 回滚 升级 清理 预订 支付 归还".split()
+
+def _list(words: str, between: str = " ") -> list[str]:
+    return words.split(between)
+
+
+_ACTORS = _list("Mira Tomas Ines Pavel Wen Oksana Bram Leila Joao Petra Idris Sanna")
+_THINGS = _list(
+    "build release branch invoice contract backup server queue token schema index cache proxy budget roadmap "
+    "sprint ticket customer interview draft chapter garden bicycle kitchen recipe flight hotel passport "
+    "meeting agenda slide report test deployment cluster container network router firewall certificate domain "
+    "library parser compiler editor keyboard monitor camera battery charger notebook sensor thermostat window "
+    "door neighbour teacher school course exam"
 )
-_HAN_WHY = "因为旧的太慢 经过长时间讨论 在假期之前 按团队约定 第二次 为了省钱 等供应商答复 这样周一就空出来了".split()
-_HAN_ACTORS = "小林 老周 阿梅 陈工 吴姐 何老师".split()
+_DEEDS = _list(
+    "moved renamed fixed reviewed postponed cancelled ordered measured compared replaced documented shipped "
+    "tested rewrote merged reverted upgraded migrated cleaned sketched booked paid returned repaired "
+    "calibrated"
+)
+_WHY = _list(
+    "because the old one was too slow|after a long talk|before the holidays|as agreed with the team|for the "
+    "second time|although nobody asked|to save money|until the supplier answers|while the others waited|so "
+    "that Monday is free",
+    "|",
+)
+_HAN_THINGS = _list(
+    "服务器 合同 发票 预算 路线图 会议 报告 数据库 索引 缓存 证书 域名 花园 "
+    "厨房 菜谱 机票 酒店 护照 键盘 电池 传感器 窗户 学校 课程 考试"
+)
+_HAN_DEEDS = _list(
+    "迁移 修复 评审 推迟 取消 订购 测量 比较 替换 记录 发布 测试 重写 合并 回滚 升级 清理 预订 支付 归还"
+)
+_HAN_WHY = _list("因为旧的太慢 经过长时间讨论 在假期之前 按团队约定 第二次 为了省钱 等供应商答复 这样周一就空出来了")
+_HAN_ACTORS = _list("小林 老周 阿梅 陈工 吴姐 何老师")
 _HAN_SOUNDS = "安柏川岱恩丰谷浩嘉凯澜铭诺鹏清睿松泰维轩雅泽"
-_ONSETS = "b br c d dr f g gl h k l m n p pr qu r s st t tr v w z".split()
-_CORES = "a e i o u ai ea io or an el um ir".split()
+_ONSETS = _list("b br c d dr f g gl h k l m n p pr qu r s st t tr v w z")
+_CORES = _list("a e i o u ai ea io or an el um ir")
 
 
 class Needle(NamedTuple):

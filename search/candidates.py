@@ -15,15 +15,15 @@ from .tokens import Term
 COLUMNS = {"body": 1.0, "headings": 0.6, "category": 0.3, "extra": 0.7, "context": 0.4}
 """The index's columns in their order, and what a match in each is worth beside one in the fact's own words."""
 
-KEPT = 200
+KEPT = 160
 """How many candidates are ranked, and again as many of a named day."""
-RANKED = 5_000
+RANKED = 2_500
 """Index entries that one bm25 statement may walk."""
-_COUNTED = 2_000  # beyond it a term is common and its count an estimate
-_SLICE = 40_000  # facts looked through by one statement that has to read agents
+_COUNTED = 1_000  # beyond it a term is common and its count an estimate
+_SLICE = 20_000  # facts looked through by one statement that has to read agents
 _STATEMENT_TERMS = 16
 _JOINED = 4  # common terms that are asked for together
-_ENOUGH = 100
+_ENOUGH = 80
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -71,18 +71,13 @@ def weigh(store: Store, scope: Scope, terms: Sequence[Term]) -> list[Weighed]:
     return found
 
 
-def candidates(store: Store, scope: Scope, terms: Sequence[Weighed], sequence: Sequence[str]) -> list[int]:
-    """At most about 2 × `KEPT` fact numbers: best matches of the rare terms, then of the common ones together.
-
-    `sequence` are the tokens of the question in order, to look for the phrase when no word of it is rare.
-    """
+def candidates(store: Store, scope: Scope, terms: Sequence[Weighed]) -> list[int]:
+    """At most about 2 × `KEPT` fact numbers: best matches of the rare terms, then of the common ones together."""
     present = sorted((each for each in terms if each.count), key=_selectivity)
     rare = list(_affordable(present))
     common = [each.term for each in present[len(rare) :]]
     found = dict.fromkeys(_ranked(store, scope, " OR ".join(quoted(each.term) for each in rare))) if rare else {}
     if common and len(found) < KEPT:
-        if not rare and len(sequence) > 1:
-            found |= dict.fromkeys(_newest(store, scope, _phrase(sequence), _ENOUGH))
         for expression in _together(common, scope, present):
             if len(found) >= _ENOUGH:
                 break
@@ -132,10 +127,6 @@ def _together(common: Sequence[Term], scope: Scope, present: Sequence[Weighed]) 
     telling = [term for term in common if term.text not in everywhere] or list(common)
     for several in range(min(_JOINED, len(telling)), 0, -1):
         yield " AND ".join(map(quoted, telling[:several]))
-
-
-def _phrase(sequence: Sequence[str]) -> str:
-    return quoted(Term(" ".join(sequence), 1.0))
 
 
 def _best(store: Store, scope: Scope, expression: str) -> list[int]:

@@ -8,6 +8,7 @@ together and by a day that the question names, and bent a little by importance a
 import math
 from collections.abc import Sequence
 from datetime import date, timedelta
+from itertools import pairwise
 
 import msgspec
 
@@ -26,6 +27,7 @@ _PRIOR = 0.05
 _NEAR_TOKENS = 3
 _PHRASE_TOKENS = 12
 _FETCHED_AT_ONCE = 200
+_FIELD_WEIGHTS = tuple(COLUMNS.values())[1:]
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -49,11 +51,17 @@ class Question(msgspec.Struct, frozen=True):
     sequence: list[str]
     days: list[DayRange]
     today: int
+    most: float
+    """The sum of all terms' worth."""
 
-    @property
-    def most(self) -> float:
-        """The sum of all terms' worth."""
-        return sum(self.worth.values()) or 1.0
+
+class Judged(msgspec.Struct, frozen=True):
+    """One candidate, its score, and the parts of it."""
+
+    relevance: float
+    row: ResultRow
+    frequency: dict[str, float]
+    parts: tuple[float, ...]
 
 
 def find(store: Store, query: str, *, agents: Sequence[str] | None, limit: int, today: int) -> list[Found]:
@@ -66,19 +74,20 @@ def find(store: Store, query: str, *, agents: Sequence[str] | None, limit: int, 
     scope = scope_of(store, agents)
     terms = weigh(store, scope, asked.terms)
     days = named_days(asked.phrase, date(1970, 1, 1) + timedelta(today))
-    sequence = index_tokens(asked.phrase)[:_PHRASE_TOKENS]
+    worth = {each.term.text: _worth(each, scope.size) for each in terms}
     question = Question(
-        {each.term.text: _worth(each, scope.size) for each in terms},
+        worth,
         tuple(each.text for each in asked.terms if each.prefix),
-        sequence,
+        index_tokens(asked.phrase)[:_PHRASE_TOKENS],
         days,
         today,
+        sum(worth.values()) or 1.0,
     )
-    numbers = dict.fromkeys(candidates(store, scope, terms, sequence))
+    numbers = dict.fromkeys(candidates(store, scope, terms))
     numbers |= dict.fromkeys(of_days(store, scope, days) if days else ())
-    hits = [_judge(question, row) for row in _rows(store, list(numbers))]
-    hits.sort(key=lambda hit: (-hit.relevance, -hit.n))
-    return hits[:limit]
+    judged = [_judge(question, row) for row in _rows(store, list(numbers))]
+    judged.sort(key=lambda each: (each.relevance, each.row[0]), reverse=True)
+    return [_found(question, each) for each in judged[:limit]]
 
 
 def _worth(each: Weighed, size: int) -> float:
@@ -100,51 +109,60 @@ def _rows(store: Store, numbers: Sequence[int]) -> list[ResultRow]:
     return found
 
 
-def _judge(question: Question, row: ResultRow) -> Found:
-    n, agent_id, fact_id, importance, first_day, latest_day, *columns = row
-    body = str(columns[0]).split()
-    frequency: dict[str, float] = {}
-    places: dict[str, list[int]] = {}
-    for position, token in enumerate(body):
-        if term := _term_of(question, token):
-            frequency[term] = frequency.get(term, 0.0) + 1.0
-            places.setdefault(term, []).append(position)
-    for weight, column in zip(list(COLUMNS.values())[1:], columns[1:], strict=True):
+def _judge(question: Question, row: ResultRow) -> Judged:
+    _, _, _, importance, first_day, latest_day, body, *fields = row
+    tokens = str(body).split()
+    places = _places(question, tokens)
+    frequency = {term: float(len(positions)) for term, positions in places.items()}
+    for weight, field in zip(_FIELD_WEIGHTS, fields, strict=True):
         # Once a field: a heading that repeats a word does not say it twice.
-        for token in set(str(column).split()):
-            if term := _term_of(question, token):
-                frequency[term] = frequency.get(term, 0.0) + weight
-    parts = {
-        "words": _words_score(question, frequency, len(body)),
-        "phrase": _PHRASE * _phrase_score(question, str(columns[0])),
-        "near": _NEAR * _near_score(question, places),
-        "day": _DAY * _day_score(question, _day(first_day), _day(latest_day)),
-    }
-    prior = 1.0 - _PRIOR + _PRIOR * _prior(float(importance or 0), question.today - _day(latest_day))
-    parts["prior"] = prior
-    total = (parts["words"] + parts["phrase"] + parts["near"]) / (1 + _PHRASE + _NEAR) * (1 - _DAY) + parts["day"]
+        for term in _terms_in(question, str(field).split()) if field else ():
+            frequency[term] = frequency.get(term, 0.0) + weight
+    words = _words_score(question, frequency, len(tokens))
+    phrase = _PHRASE * _phrase_score(question, str(body))
+    near = _NEAR * _near_score(question, places)
+    day = _DAY * _day_score(question, _whole(first_day), _whole(latest_day)) if question.days else 0.0
+    prior = 1.0 - _PRIOR + _PRIOR * _prior(float(importance or 0), question.today - _whole(latest_day))
+    relevance = ((words + phrase + near) / (1 + _PHRASE + _NEAR) * (1 - _DAY) + day) * prior
+    return Judged(min(1.0, relevance), row, frequency, (words, phrase, near, day, prior))
+
+
+def _found(question: Question, judged: Judged) -> Found:
+    n, agent_id, fact_id = judged.row[:3]
     return Found(
-        int(n or 0),
+        _whole(n),
         str(agent_id),
         str(fact_id),
-        min(1.0, total * prior),
-        [term for term in question.worth if term in frequency],
-        [term for term in question.worth if term not in frequency],
+        judged.relevance,
+        [term for term in question.worth if term in judged.frequency],
+        [term for term in question.worth if term not in judged.frequency],
         "fts",
-        parts,
+        dict(zip(("words", "phrase", "near", "day", "prior"), judged.parts, strict=True)),
     )
 
 
-def _day(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _term_of(question: Question, token: str) -> str | None:
-    if token in question.worth:
-        return token
+def _places(question: Question, tokens: list[str]) -> dict[str, list[int]]:
+    """Where each of the question's terms stands."""
+    found: dict[str, list[int]] = {}
     if question.prefixes:
-        return next((prefix for prefix in question.prefixes if token.startswith(prefix)), None)
-    return None
+        tokens = [_begun(question, token) for token in tokens]
+    for term in question.worth.keys() & set(tokens):
+        found[term] = [position for position, token in enumerate(tokens) if token == term]
+    return found
+
+
+def _terms_in(question: Question, tokens: list[str]) -> set[str]:
+    if question.prefixes:
+        tokens = [_begun(question, token) for token in tokens]
+    return question.worth.keys() & set(tokens)
+
+
+def _begun(question: Question, token: str) -> str:
+    return next((prefix for prefix in question.prefixes if token.startswith(prefix)), token)
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _words_score(question: Question, frequency: dict[str, float], length: int) -> float:
@@ -159,8 +177,10 @@ def _phrase_score(question: Question, body: str) -> float:
 
 def _near_score(question: Question, places: dict[str, list[int]]) -> float:
     """The share of neighbouring terms of the question that stand close together, in order, here too."""
+    if len(places) < 2:
+        return 0.0
     terms = list(question.worth)
-    pairs = list(zip(terms, terms[1:], strict=False))
+    pairs = list(pairwise(terms))
     close = sum(
         any(0 < after - here <= _NEAR_TOKENS for here in places.get(left, ()) for after in places.get(right, ()))
         for left, right in pairs

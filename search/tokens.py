@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 import msgspec
 import Stemmer
@@ -32,25 +33,27 @@ _RUNS = re.compile(rf"([{_PAIRED}]+)|({_LETTER}+(?:[._\-/:@+#&=?%~\\'’]{{1,3}}
 _IS_HAN = re.compile(rf"[{_HAN}]")
 _UNSEEN = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufe00-\ufe0f\ud800-\udfff]")
 
-_APOSTROPHE_S = re.compile(r"['’]s\b", re.I)
+_APOSTROPHE_S = re.compile(r"['’]s\b", re.IGNORECASE)
 _OUTER = re.compile(r"[/\\?&=#:@'’~%+]+")
 _INNER = re.compile(r"[._\-]+")
-_VERSION = re.compile(r"v\d[\w.\-]*", re.I)
+_VERSION = re.compile(r"v\d[\w.\-]*", re.IGNORECASE)
 _CASE_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _MAX_CASE_PARTS = 6  # a hash falls into dozens of letters and digits, a name does not
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
 
 _stem = Stemmer.Stemmer("english").stemWord
 
-STOP_WORDS = frozenset(
-    "a about after again all also am an and any are as at be because been before being but by can could did do does doing "
-    "done down during each ever few for from further had has have having he her here hers him his how i if in into is it "
-    "its itself just me more most my myself no nor not now of off on once only or other our ours out over own please same "
-    "she should so some such tell than that the their theirs them then there these they this those through to too under "
-    "until up us very was we were what when where which while who whom whose why will with would you your yours don't "
-    "doesn't didn't isn't aren't wasn't weren't won't can't couldn't wouldn't shouldn't hasn't haven't i'm i've i'd i'll "
-    "you're they're what's that's he's she's it's who's where's how's let's".split()
+_STOP = (
+    "a about after again all also am an and any are as at be because been before being but by can could did do "
+    "does doing done down during each ever few for from further had has have having he her here hers him his "
+    "how i if in into is it its itself just me more most my myself no nor not now of off on once only or other "
+    "our ours out over own please same she should so some such tell than that the their theirs them then there "
+    "these they this those through to too under until up us very was we were what when where which while who "
+    "whom whose why will with would you your yours don't doesn't didn't isn't aren't wasn't weren't won't "
+    "can't couldn't wouldn't shouldn't hasn't haven't i'm i've i'd i'll you're they're what's that's he's "
+    "she's it's who's where's how's let's "
 )
+STOP_WORDS = frozenset(_STOP.split())
 """English words without a subject of their own: dropped from a question, never from the index."""
 
 _WORD = re.compile(r"(?<![\w.\-/@:])[A-Za-z]+(?:['’][a-z]+)?(?![\w\-/@:]|\.\w)")
@@ -129,7 +132,7 @@ def _tokens(text: str) -> Iterator[tuple[str, float]]:
 
 def _paired(run: str) -> Iterator[tuple[str, float]]:
     """Each Chinese character, each pair, and the last character of any run, so that one character can be asked for."""
-    for here, after in zip(run, run[1:], strict=False):
+    for here, after in pairwise(run):
         if _IS_HAN.match(here):
             yield here, 0.3
         yield here + after, 1.0

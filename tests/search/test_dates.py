@@ -1,0 +1,71 @@
+"""Days that a question names."""
+
+from datetime import date, timedelta
+
+import pytest
+from memoryd.search.dates import named_days
+
+TODAY = date(2026, 2, 16)
+
+
+def spans(text: str) -> list[tuple[str, str]]:
+    start = date(1970, 1, 1)
+    return [
+        ((start + timedelta(a)).isoformat(), (start + timedelta(b)).isoformat()) for a, b in named_days(text, TODAY)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("what happened on 2026-02-13?", "2026-02-13"),
+        ("notes of 2025/12/1", "2025-12-01"),
+        ("February 13, 2026", "2026-02-13"),
+        ("the 13th of Feb 2026", "2026-02-13"),
+        ("2026年2月13日做了什么", "2026-02-13"),
+        ("2026年二月十三号", "2026-02-13"),
+        ("yesterday", "2026-02-15"),
+        ("the day before yesterday", "2026-02-14"),
+        ("3 days ago", "2026-02-13"),
+        ("what did we do last Friday", "2026-02-13"),
+        ("昨天", "2026-02-15"),
+        ("前天", "2026-02-14"),
+        ("大前天", "2026-02-13"),
+        ("三天前", "2026-02-13"),
+        ("上周五", "2026-02-13"),
+        ("上星期天", "2026-02-15"),
+    ],
+)
+def test_single_day(text: str, day: str) -> None:
+    """The text names exactly this day."""
+    assert spans(text) == [(day, day)]
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("in February 2024", "2024-02-01", "2024-02-29"),
+        ("2023年12月", "2023-12-01", "2023-12-31"),
+        ("last week", "2026-02-09", "2026-02-15"),
+        ("上个月", "2026-01-01", "2026-01-31"),
+    ],
+)
+def test_span_of_days(text: str, first: str, last: str) -> None:
+    """The text names exactly this span."""
+    assert spans(text) == [(first, last)]
+
+
+@pytest.mark.parametrize("text", ["on Feb 13", "2月13日", "the 13th of February"])
+def test_day_without_a_year_is_that_day_of_each_recent_year(text: str) -> None:
+    """Old days are found by day and month alone."""
+    found = {first for first, _ in spans(text)}
+
+    assert {"2026-02-13", "2024-02-13", "2019-02-13"} <= found
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no date here", "2026-13-45", "may I", "February 30, 2026", "v1.2.3", "0天前x", "99月99日"]
+)
+def test_no_day(text: str) -> None:
+    """What is no date names no day of another month."""
+    assert [span for span in spans(text) if span[0] != TODAY.isoformat()] == []

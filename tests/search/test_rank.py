@@ -1,0 +1,172 @@
+"""The ranking: the right fact first, whatever the question looks like."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from memoryd.search import find
+from memoryd.search.candidates import RANKED
+
+TODAY = 20_500
+
+NOTES = (
+    "今天玩成语接龙游戏",
+    "浏览器要更新到最新版本",
+    "这个操作需要管理员权限",
+    "关键是先备份数据",
+    "领了学生券,可以买云工开物的课",
+    "用BBDown下载了B站的课程",
+    "Deadline is Friday for the tax form",
+    "Decided to use raw JSON-RPC to avoid the dependency",
+    "The garden needs water twice a week",
+)
+
+
+@pytest.mark.parametrize("query", ["浏览器", "操作", "关键", "成语接龙", "今天玩成语接龙游戏", "龙", "戏", "浏"])
+def test_se1_chinese_word_is_in_the_top_three(filled: Any, query: str) -> None:
+    """SE-1: a Chinese word, also of one or two characters, finds its note."""
+    assert any(query in text for text in filled(*NOTES).ask(query, limit=3))
+
+
+@pytest.mark.parametrize(("query", "wanted"), [("云工开物 优惠券", NOTES[4]), ("BBDown 视频下载", NOTES[5])])
+def test_se2_missing_run_does_not_void_the_question(filled: Any, query: str, wanted: str) -> None:
+    """SE-2: what matches is found, and the hit says what did not match."""
+    memory = filled(*NOTES)
+
+    hit = find(memory.store, query, agents=None, limit=1, today=TODAY)[0]
+
+    assert memory.texts[hit.n] == wanted
+    assert hit.matched
+    assert hit.unmatched
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("ภาษาไทยไม่ยาก", "ภาษาไทย"),
+        ("الاجتماع يوم الأحد", "الاجتماع"),
+        ("बैठक सोमवार को है", "सोमवार"),
+        ("réunion à Orléans", "orleans"),
+    ],
+)
+def test_se3_every_script_is_found(filled: Any, text: str, query: str) -> None:
+    """SE-3: Thai, Arabic, Hindi and accented French notes are told apart."""
+    assert filled(*NOTES, text, text[: len(text) // 3]).ask(query, limit=1) == [text]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"', '""', "'", "a AND", "NOT", "NEAR(a b)", "body:x", "(((", "x*", "^x", "{a b}: c", "a\0b", "\ud800", "-- ;", "🎉", "", " ",
+     "x " * 5000, "字" * 5000, "a" * 10_000, "\\", "%_%", "col : *", "+a -b", "a OR OR b"],
+)  # fmt: skip
+def test_hostile_question_is_only_text(filled: Any, query: str) -> None:
+    """No question is an error, whatever search syntax it holds."""
+    assert len(filled(*NOTES).ask(query)) <= 5
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@given(query=st.text(max_size=60))
+def test_any_text_is_a_legal_question(memory: Any, query: str) -> None:
+    """Whatever is asked, find answers with relevances between 0 and 1, best first."""
+    if not memory.texts:
+        for text in NOTES:
+            memory.add(text)
+
+    relevances = [hit.relevance for hit in find(memory.store, query, agents=None, limit=9, today=TODAY)]
+
+    assert relevances == sorted(relevances, reverse=True)
+    assert all(0 <= each <= 1 for each in relevances)
+
+
+@pytest.mark.parametrize("query", ["deadline?", "When is the deadline", "DEADLINE", "deadlines"])
+def test_punctuation_case_and_stems_do_not_matter(filled: Any, query: str) -> None:
+    """A word is found in any form."""
+    assert filled(*NOTES).ask(query)[0] == NOTES[6]
+
+
+def test_old_fact_is_not_buried(memory: Any) -> None:
+    """A better match of ten years ago stands before worse ones of today."""
+    old = "The boiler was repaired by Okonkwo"
+    memory.add(old, day=TODAY - 3650, importance=0.3)
+    for n in range(50):
+        memory.add(f"The boiler made noise number {n}", importance=0.9)
+
+    assert memory.ask("who repaired the boiler")[0] == old
+
+
+def test_newer_and_more_important_fact_wins_a_tie(memory: Any) -> None:
+    """Between equal matches recency and importance decide."""
+    memory.add("red apples here", day=TODAY - 900)
+    memory.add("red apples there", day=TODAY)
+    memory.add("red apples where", day=TODAY, importance=0.9)
+
+    assert memory.ask("red apples") == ["red apples where", "red apples there", "red apples here"]
+
+
+def test_agent_sees_its_own_memory_only(memory: Any) -> None:
+    """A fact of another agent is found only when that agent or everybody is asked."""
+    memory.add("shared word alpha", agent="default")
+    memory.add("shared word beta", agent="other")
+
+    assert memory.ask("shared word") == ["shared word alpha"]
+    assert memory.ask("shared word", agents=["other"]) == ["shared word beta"]
+    assert memory.ask("shared word", agents=[]) == []
+    assert len(memory.ask("shared word", agents=None)) == 2
+
+
+def test_fact_that_is_not_live_is_not_found(memory: Any) -> None:
+    """An index entry alone does not bring a retracted fact back."""
+    n = memory.add("alpha")
+
+    with memory.store.transaction() as tx:
+        tx.run("UPDATE derived SET state = 'retracted' WHERE n = ?", (n,))
+
+    assert memory.ask("alpha") == []
+
+
+def test_phrase_stands_before_scattered_words(memory: Any) -> None:
+    """Words in the asked order and side by side count more."""
+    memory.add("green the door was, and the old house had a painted roof")
+    memory.add("the green door of the old house was painted")
+
+    assert memory.ask("green door")[0] == "the green door of the old house was painted"
+
+
+def test_named_day_brings_its_facts_first(memory: Any) -> None:
+    """A day in the question lifts the facts of that day, even when no word matches."""
+    memory.add("we talked about boats", day=TODAY - 30)
+    memory.add("pancakes with syrup", day=TODAY - 3)
+
+    assert memory.ask("What did we do on February 13, 2026?")[0] == "pancakes with syrup"
+
+
+def test_heading_extra_and_context_find_a_fact(memory: Any) -> None:
+    """A fact is found by its heading, by what belongs to it and by the block before it, less than by its words."""
+    memory.add("done since noon", headings=["Boiler"])
+    memory.add("all fine", extra="https://boiler.example/manual")
+    memory.add("Okonkwo did", context="who repaired the boiler")
+    memory.add("the boiler is warm")
+
+    found = memory.ask("boiler")
+
+    assert found[0] == "the boiler is warm"
+    assert len(found) == 4
+
+
+def test_common_words_alone_find_the_fact_that_has_them_all(memory: Any) -> None:
+    """When every word is common the facts that hold several of them are looked at first."""
+    wanted = "moved the server to Tallinn"
+    memory.add(wanted)
+    with memory.store.transaction() as tx:
+        for n in range(2, 2 * RANKED + 2):
+            text = f"{'moved' if n % 2 else 'server'} {'tallinn' if n % 3 else 'riga'} {n}"
+            memory.texts[n] = text
+            tx.run("INSERT INTO facts VALUES (?, 'default', ?, ?, 0, 0)", (n, str(n), text))
+            tx.run(
+                "INSERT INTO derived VALUES (?, 'default', ?, 'live', '', 0, '', 0, 'fact', '', 0, 0, 0, 0, '', '')",
+                (n, str(n)),
+            )
+            tx.run("INSERT INTO search_index (rowid, body) VALUES (?, ?)", (n, text))
+
+    assert memory.ask("moved server tallinn", limit=1) == [wanted]
