@@ -138,7 +138,7 @@ class Device:
 
 @pytest.fixture
 def machine(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Device]]:
-    """A factory: `machine("one")` is offline for good, `machine("one", cloud=True, access="ro")` has the test's sqld."""
+    """A factory: `machine("one")` has no cloud, `machine("one", cloud=True, access="ro")` has the test's sqld."""
     made: list[Device] = []
 
     def make(name: str = "one", *, cloud: bool = False, access: str = "rw") -> Device:

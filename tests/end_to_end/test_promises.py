@@ -18,7 +18,7 @@ def stamps(device):
 
 
 def test_notes_are_never_written_moved_or_deleted(machine):
-    """Whatever is stored, changed, forgotten or rescanned, daily notes stay untouched; MEMORY.md keeps every byte of mine."""
+    """Whatever is stored, forgotten or rescanned, daily notes stay untouched; MEMORY.md keeps every byte of mine."""
     one = machine()
     one.write(DAY, "- The heron stands at dusk\n- The code word is hyrax\n")
     one.write("robin/2026-02-12.md", "- Robin feeds the gulls\n")
