@@ -9,7 +9,6 @@ import os
 import re
 import stat
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -248,6 +247,8 @@ def _find_workspace(flag: str | None, env: Mapping[str, str], config: Path) -> P
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib  # not on the thin client's quick path
+
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
