@@ -176,9 +176,10 @@ def _fact_items(store: Store, agent_id: str, sections: dict[str, str], *, writte
     """The live facts among `sections` (id → section) as items; finished tasks are none."""
     rows = store.execute(
         "SELECT d.fact_id, f.text, d.category, d.importance, d.created_at, d.task_state"
-        " FROM derived d JOIN facts f ON f.n = d.n"
-        " WHERE d.agent_id = ? AND d.state = 'live' AND d.fact_id IN (SELECT value FROM json_each(?))",
-        (agent_id, _JSON.encode(list(sections)).decode()),
+        # CROSS JOIN keeps the order of the tables: the planner would read every live fact.
+        " FROM json_each(?) wanted CROSS JOIN derived d INDEXED BY derived_fact ON d.agent_id = ?"
+        " AND d.fact_id = wanted.value CROSS JOIN facts f ON f.n = d.n WHERE d.state = 'live'",
+        (_JSON.encode(list(sections)).decode(), agent_id),
     )
     items: list[HotItem] = []
     for fact, text, category, importance, created, task_state in rows:

@@ -1,5 +1,7 @@
 """A real store in which tests state facts, and the step that derives them."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 from memoryd.clock import ManualClock, day_number
@@ -28,8 +30,6 @@ class World:
 
     def day(self, ago=0):
         """The date `ago` days before today."""
-        from datetime import timedelta
-
         return (self.clock.today() - timedelta(days=ago)).isoformat()
 
     def id(self, text):
@@ -94,7 +94,8 @@ class World:
                      int(each.on_page), each.access_days, texts[each.fact_id][:100]),
                 )  # fmt: skip
             tx.run("DELETE FROM dirty WHERE agent_id = ?", (self.agent,))
-            retier(tx, self.agent, self.today, self.settings)
+            while retier(tx, self.agent, self.today, self.settings):
+                continue
 
     def tiers(self):
         """Text → tier of every live fact."""

@@ -1,6 +1,5 @@
 """Derived values follow the rows alone (DATA section 2)."""
 
-
 import pytest
 from memoryd.clock import MS_PER_DAY
 from memoryd.model import Metadata
