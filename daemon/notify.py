@@ -50,6 +50,7 @@ class Notifier:
             return
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | getattr(socket, "SOCK_CLOEXEC", 0)) as sender:
+                sender.setblocking(False)  # a manager that does not read must not stop us
                 sender.connect(self._address)
                 sender.sendall(message.encode())
         except OSError as error:

@@ -108,15 +108,16 @@ class _Door(fs.FileSystemEventHandler):
 
 
 class _OverflowEar(logging.Handler):
-    """Hears watchdog's own warnings that events were lost (it tells nobody else)."""
+    """Hears what watchdog only logs: a warning means lost events, an error that folders may not be watched any more."""
 
     def __init__(self, lost: Callable[[], None]) -> None:
         super().__init__(logging.WARNING)
         self._lost = lost
+        self.errors = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        if "overflow" in record.getMessage().lower():
-            self._lost()
+        self.errors += record.levelno >= logging.ERROR
+        self._lost()
 
 
 Identity = dict[str, tuple[int, int] | None]
@@ -183,6 +184,8 @@ class Watcher:
                 await self._rebuild("it was down")
         elif not self.is_alive:
             await self._rebuild("it had died")
+        elif self._ear.errors:
+            await self._rebuild("it reported an error")
         elif await asyncio.to_thread(self._look) != self._identity:
             await self._rebuild("its folder was replaced")
 
@@ -208,6 +211,7 @@ class Watcher:
             self._on_rebuilt(why)
 
     async def _build(self) -> bool:
+        self._ear.errors = 0
         self._identity = await asyncio.to_thread(self._look)
         try:
             if self._identity[""] is None:

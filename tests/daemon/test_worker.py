@@ -140,7 +140,7 @@ async def test_an_unexpected_error_is_logged_by_place_and_never_by_its_words(wor
 
 def test_the_place_of_an_error_is_where_it_was_raised():
     """Type, function, file and line of the innermost frame."""
-    try:
+    with pytest.raises(ValueError, match="invalid literal") as raised:
         int("x")
-    except ValueError as error:
-        assert place_of(error).startswith("ValueError in test_the_place_of_an_error_is_where_it_was_raised, test_worker.py:")
+    place = place_of(raised.value)
+    assert place.startswith("ValueError in test_the_place_of_an_error_is_where_it_was_raised, test_worker.py:")
