@@ -15,6 +15,7 @@ from ..store import Store, Tx
 from ..store.notes import metadata_of
 from ..store.thread import Priority, StoreThread
 from ..tiers.derive import derive
+from ..tiers.evidence import later_wordings
 from ..tiers.limits import agent_limits
 from ..tiers.tiering import own_tier, retier, retier_rest
 
@@ -58,11 +59,12 @@ class Settler:
                     lambda store, n=after: _rest(store, agent, n, day, settings), priority=priority
                 )
 
-        def candidates(store: Store) -> None:
+        def candidates(store: Store) -> bool:
             with store.transaction() as tx:
-                retier(tx, agent, day, settings)
+                return retier(tx, agent, day, settings)
 
-        await self._thread.call(candidates, priority=priority)
+        while await self._thread.call(candidates, priority=priority):
+            continue
 
 
 def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
@@ -80,6 +82,7 @@ def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
 
 
 def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int, settings: Settings) -> None:
+    facts = [*facts, *later_wordings(tx.store, agent, facts)]
     scoring = agent_limits(tx.store, agent, settings).scoring
     found = derive(tx.store, agent, facts, day)
     numbers = _numbers(tx.store, agent, facts)
