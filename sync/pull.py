@@ -1,0 +1,161 @@
+"""Reading the other devices' logs: chain checked, folded segment by segment, each log on its own (DATA section 5)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from ..errors import CloudStoppedError
+from ..model import Row
+from ..store import Store
+from ..store.fold import Folded, fold, move_cursor, replace_own_rows
+from ..store.sent import Cursor, cursor
+from ..store.thread import Priority, StoreThread
+from .cloud import CloudState, SnapshotRange, fetch_after, newest_snapshot
+from .heads import SET_BACK_HINT
+from .hrana import CloudClient
+from .wire import Head, Segment, SegmentError, is_sound, unpack
+
+Progress = Callable[[int], None]
+"""Called with the number of rows folded since the last call."""
+
+
+class Pulled(msgspec.Struct):
+    """What a pull brought. `faults` names the logs that stopped, `reread` own notes to ingest again."""
+
+    rows: int = 0
+    faults: dict[str, str] = {}
+    reread: list[str] = []
+    succeeded_by: str = ""
+    lifted: bool = False
+
+    def add(self, folded: Folded) -> None:
+        """Count what one fold brought."""
+        self.rows += folded.rows
+        self.reread.extend(folded.reread)
+        self.succeeded_by = folded.succeeded_by or self.succeeded_by
+        self.lifted = self.lifted or bool(folded.lifted)
+
+
+class Puller:
+    """Folds what is new in the other logs."""
+
+    def __init__(self, thread: StoreThread, client: CloudClient, *, keep_chunks: bool = False) -> None:
+        self._thread = thread
+        self._client = client
+        self._keep_chunks = keep_chunks
+        self._seen_faults: dict[str, Head] = {}
+
+    async def pull(self, state: CloudState, on_rows: Progress = lambda _: None, *, retry_faults: bool = True) -> Pulled:
+        """Fold every other log up to its head.
+
+        A damaged log stops alone and is named; with `retry_faults` False it is looked at again only when its
+        head has moved. Raises `CloudStoppedError` when a log was rewritten behind our cursor.
+        """
+        pulled = Pulled()
+        own = await self._thread.call(lambda store: store.device, priority=Priority.READ)
+        again = True
+        while again:
+            pulled.lifted = again = False
+            for device, head in sorted(state.heads.items()):
+                if device == own or (not retry_faults and self._seen_faults.get(device) == head):
+                    continue
+                await self._pull_log(head, pulled, on_rows)
+            # A lifted tombstone: what it kept out is in segments that were folded already.
+            again = pulled.lifted
+        return pulled
+
+    async def _pull_log(self, head: Head, pulled: Pulled, on_rows: Progress) -> None:
+        self._seen_faults.pop(head.device, None)
+        try:
+            await self._follow(head, pulled, on_rows)
+        except SegmentError as error:
+            text = str(error)
+            self._seen_faults[head.device] = head
+            pulled.faults[head.device] = text
+            await self._thread.call(lambda store: _note_fault(store, head.device, text))
+
+    async def _follow(self, head: Head, pulled: Pulled, on_rows: Progress) -> None:
+        while True:
+            position = await self._thread.call(lambda store: cursor(store, head.device), priority=Priority.READ)
+            if position.idx >= head.idx:
+                return
+            segments = await fetch_after(self._client, head.device, position.idx)
+            if not segments:
+                raise SegmentError(f"segment {position.idx + 1} is missing")
+            before = pulled.rows
+            if segments[0].idx != position.idx + 1:
+                await self._jump(head.device, position, pulled, f"segment {position.idx + 1} is missing")
+            else:
+                await self._fold_chain(position, segments, pulled)
+            on_rows(pulled.rows - before)
+            if pulled.lifted:
+                return
+
+    async def _fold_chain(self, position: Cursor, segments: Sequence[Segment], pulled: Pulled) -> None:
+        idx, sha = position.idx, position.sha256
+        for segment in segments:
+            if segment.idx != idx + 1:
+                raise SegmentError(f"segment {idx + 1} is missing")
+            if segment.prev != sha:
+                if is_sound(segment):
+                    raise CloudStoppedError(f"The log of device {segment.device} was rewritten.", SET_BACK_HINT)
+                await self._jump(segment.device, Cursor(segment.device, idx, sha, ""), pulled, "its chain is broken")
+                return
+            try:
+                rows = await asyncio.to_thread(unpack, segment)
+            except SegmentError as error:
+                await self._jump(segment.device, Cursor(segment.device, idx, sha, ""), pulled, str(error))
+                return
+            await self._fold(segment, rows, pulled)
+            idx, sha = segment.idx, segment.sha256
+            if pulled.lifted:
+                return
+
+    async def _fold(self, segment: Segment, rows: Sequence[Row], pulled: Pulled, *, replace: bool = False) -> None:
+        keep = self._keep_chunks
+        folded = await self._thread.call(
+            lambda store: _fold_one(store, segment, rows, keep_chunks=keep, replace=replace), priority=Priority.BULK
+        )
+        pulled.add(folded)
+
+    async def _jump(self, device: str, position: Cursor, pulled: Pulled, reason: str) -> None:
+        """Go on at the newest complete snapshot after `position`; without one the log stops here for `reason`."""
+        snapshot = await newest_snapshot(self._client, device, position.idx)
+        if snapshot is None:
+            raise SegmentError(reason)
+        parts = await _read_parts(self._client, device, snapshot)
+        rows: list[Row] = []
+        for part in parts:
+            rows.extend(await asyncio.to_thread(unpack, part))
+        await self._fold(parts[-1], rows, pulled, replace=True)
+
+
+async def _read_parts(client: CloudClient, device: str, snapshot: SnapshotRange) -> list[Segment]:
+    parts: list[Segment] = []
+    while not parts or parts[-1].idx < snapshot.last:
+        found = await fetch_after(client, device, parts[-1].idx if parts else snapshot.first - 1)
+        if not found:
+            raise SegmentError(f"the snapshot at segment {snapshot.first} is cut off")
+        parts.extend(each for each in found if each.idx <= snapshot.last)
+    for before, after in pairwise(parts):
+        if after.prev != before.sha256 or after.idx != before.idx + 1:
+            raise SegmentError(f"the snapshot at segment {snapshot.first} is broken")
+    return parts
+
+
+def _fold_one(store: Store, segment: Segment, rows: Sequence[Row], *, keep_chunks: bool, replace: bool) -> Folded:
+    with store.transaction() as tx:
+        if replace:
+            replace_own_rows(tx, segment.device, rows)
+        # The cursor first: a lifted tombstone sets all of them back.
+        move_cursor(tx, segment.device, segment.idx, segment.sha256)
+        return fold(tx, rows, keep_chunks=keep_chunks)
+
+
+def _note_fault(store: Store, device: str, fault: str) -> None:
+    known = cursor(store, device)
+    if known.fault != fault:
+        with store.transaction() as tx:
+            move_cursor(tx, device, known.idx, known.sha256, fault)

@@ -1,0 +1,177 @@
+"""Sending this device's rows: the next segment of its log, guarded so that it lands once or not at all."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from ..errors import CloudStoppedError
+from ..model import Row
+from ..store import Store
+from ..store.log import next_page, pushed_rev
+from ..store.sent import CLOUD, SentSegment, confirm, last_confirmed, write_receipt
+from ..store.thread import Priority, StoreThread
+from .cloud import HEAD_OF, IS_OUR_CLOUD
+from .hrana import CloudClient, Statement
+from .schema import make_schema
+from .wire import MAX_SEGMENT_BYTES, chain_hash, check_cloud, encode_rows, pack
+
+SEGMENT_ROWS = 8_000
+SEGMENT_RAW_BYTES = 2_000_000
+"""A segment is closed at so many rows or bytes before packing, so that folding it takes about 100 ms."""
+
+_AT = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
+"""The cloud's clock, in ms."""
+_INSERT = (
+    f"INSERT INTO segments (device, idx, prev, sha256, first, part, parts, rows, at, payload)"
+    f" SELECT ?, ?, ?, ?, ?, ?, ?, ?, {_AT}, ? WHERE {IS_OUR_CLOUD} AND {HEAD_OF} IS ?"
+)
+
+
+class HeadMovedError(Exception):
+    """Our log in the cloud does not end where we thought; nothing was written. Look again, then go on."""
+
+
+class Page(msgspec.Struct):
+    """Encoded rows of this device's log up to a revision."""
+
+    lines: bytes
+    rows: int
+    end: int
+
+
+class Draft(msgspec.Struct):
+    """A segment that is ready to be sent."""
+
+    sent: SentSegment
+    prev: str
+    payload: bytes
+
+
+class Pusher:
+    """Sends what the cloud has not confirmed; also the parts of snapshots (`snapshot.py`)."""
+
+    def __init__(self, thread: StoreThread, client: CloudClient) -> None:
+        self._thread = thread
+        self._client = client
+
+    async def push(self, on_sent: Callable[[], None] = lambda: None) -> int:
+        """Send all unsent rows, segment by segment; returns how many rows the cloud confirmed.
+
+        Raises `HeadMovedError` when the cloud holds another head of this log, and `UnavailableError`s.
+        """
+        await self.know_cloud()
+        upto = await self._thread.call(lambda store: store.rev, priority=Priority.READ)
+        total = 0
+        while True:
+            pages, payload = await self._next_segment(upto)
+            if not pages:
+                return total
+            draft = await self.draft(pages, payload)
+            await self.send(draft)
+            total += draft.sent.rows
+            on_sent()
+
+    async def know_cloud(self) -> str:
+        """The value of the cloud that this device knows; the first push makes the schema where there is none."""
+        known = await self._thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
+        if known:
+            return known
+        value = await make_schema(self._client)
+        check_cloud(value, known)
+        await self._thread.call(lambda store: remember_cloud(store, value))
+        return value
+
+    async def draft(
+        self, pages: Sequence[Page], payload: bytes, first: int = 0, part: int = 0, parts: int = 0
+    ) -> Draft:
+        """The next segment of this log: `pages`, packed as `payload`; `first`, `part`, `parts` only for a snapshot."""
+        last = await self._thread.call(last_confirmed, priority=Priority.READ)
+        prev = last.sha256 if last else ""
+        sent = SentSegment(
+            idx=last.idx + 1 if last else 1,
+            sha256=chain_hash(prev, payload),
+            last_rev=pages[-1].end,
+            rows=sum(page.rows for page in pages),
+            bytes=len(payload),
+            first=first,
+            part=part,
+            parts=parts,
+        )
+        return Draft(sent, prev, payload)
+
+    async def send(self, draft: Draft, *, and_remove: bool = False) -> None:
+        """Store the receipt, send the segment, confirm it; `and_remove` takes out all before its snapshot at once."""
+        sent = draft.sent
+        device, cloud = await self._thread.call(lambda store: _store_receipt(store, sent))
+        snapshot = (sent.first, sent.part, sent.parts) if sent.parts else (None, None, None)
+        statements = [
+            Statement(
+                _INSERT,
+                (device, sent.idx, draft.prev, sent.sha256, *snapshot, sent.rows, draft.payload,
+                 cloud, device, draft.prev or None),
+            )
+        ]  # fmt: skip
+        if and_remove:
+            statements.append(
+                Statement(
+                    f"DELETE FROM segments WHERE device = ? AND idx < ? AND {IS_OUR_CLOUD} AND {HEAD_OF} IS ?",
+                    (device, sent.first, cloud, device, sent.sha256),
+                )
+            )
+        counts = await self._client.transact(statements)
+        if counts[0] != 1:
+            raise HeadMovedError
+        await self._thread.call(lambda store: _confirm(store, sent))
+
+    async def read_page(self, after: int, upto: int) -> Page:
+        """One page of rows after a revision, encoded."""
+
+        def read(store: Store) -> Page:
+            rows: list[Row]
+            rows, end = next_page(store, after, upto)
+            return Page(encode_rows(rows), len(rows), end)
+
+        return await self._thread.call(read, priority=Priority.BULK)
+
+    async def _next_segment(self, upto: int) -> tuple[list[Page], bytes]:
+        """The pages of the next segment and its payload; no pages when everything up to `upto` is sent."""
+        position = await self._thread.call(pushed_rev, priority=Priority.READ)
+        pages: list[Page] = []
+        rows = raw = 0
+        while position < upto and rows < SEGMENT_ROWS and raw < SEGMENT_RAW_BYTES:
+            page = await self.read_page(position, upto)
+            position = page.end
+            if page.rows:
+                pages.append(page)
+                rows, raw = rows + page.rows, raw + len(page.lines)
+        payload = await packed(pages)
+        while len(pages) > 1 and len(payload) > MAX_SEGMENT_BYTES:
+            pages.pop()
+            payload = await packed(pages)
+        return pages, payload
+
+
+async def packed(pages: Sequence[Page]) -> bytes:
+    """The payload of some pages."""
+    return await asyncio.to_thread(pack, b"".join(page.lines for page in pages))
+
+
+def remember_cloud(store: Store, value: str) -> None:
+    """From now on this is the cloud that this device knows."""
+    with store.transaction() as tx:
+        tx.set_meta(CLOUD, value)
+
+
+def _store_receipt(store: Store, sent: SentSegment) -> tuple[str, str]:
+    cloud = store.meta(CLOUD)
+    if not cloud:
+        raise CloudStoppedError("No cloud is known yet.", "This is a fault of memoryd: please report it.")
+    with store.transaction() as tx:
+        write_receipt(tx, sent)
+    return store.device, cloud
+
+
+def _confirm(store: Store, sent: SentSegment) -> None:
+    with store.transaction() as tx:
+        confirm(tx, sent)

@@ -1,0 +1,282 @@
+"""The cloud's side of the daemon: one exchange after another, with backoff, and a status that never lies."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_never
+
+from ..clock import Clock, day_start_ms
+from ..config import Settings
+from ..errors import CloudStoppedError, MemorydError
+from ..store import Store
+from ..store.log import count_unsent
+from ..store.rekey import take_new_id
+from ..store.sent import CLOUD, SentSegment, bytes_since, confirm, cursors, memory_hash, receipts
+from ..store.thread import Priority, StoreThread
+from .cloud import CloudState, read_cloud
+from .heads import SET_BACK_HINT, Verdict, check_other_heads, judge_own_head
+from .hrana import CloudClient
+from .picture import Critical, Picture, count_undrawn
+from .pull import Pulled, Puller
+from .push import HeadMovedError, Pusher, remember_cloud
+from .snapshot import has_duty, write_snapshot
+from .status import SyncStatus
+from .waits import Schedule, WaitAfterFailure
+from .wire import check_cloud
+
+_MAX_ROUNDS = 5
+"""How often one exchange looks again after its head moved or its id changed."""
+
+
+class Exchange(msgspec.Struct):
+    """What one exchange did: rows sent and rows folded; `reread` are own notes to ingest again."""
+
+    pushed: int
+    pulled: int
+    drawn: int = 0
+    reread: list[str] = []
+
+
+class SyncService:
+    """Keeps this device's memory in step with the cloud.
+
+    `settle` brings derived values up to date after a pull; `critical` gives an agent's critical state;
+    `on_new_device` is awaited with a new device id, `on_reread` with notes that have to be ingested again.
+    """
+
+    def __init__(
+        self,
+        thread: StoreThread,
+        client: CloudClient,
+        settings: Settings,
+        clock: Clock,
+        *,
+        settle: Callable[[], Awaitable[None]],
+        critical: Critical,
+        on_new_device: Callable[[str], Awaitable[None]] | None = None,
+        on_reread: Callable[[list[str]], Awaitable[Any]] | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        log: logging.Logger | None = None,
+    ) -> None:
+        self.status = SyncStatus()
+        self.thread = thread
+        self.client = client
+        self.settings = settings
+        self._clock = clock
+        self._settle = settle
+        self._on_new_device = on_new_device
+        self._on_reread = on_reread
+        self._sleep = sleep
+        self._log = log or logging.getLogger("memoryd.sync")
+        self._pusher = Pusher(thread, client)
+        self._puller = Puller(thread, client)
+        self._picture = Picture(thread, client, clock, critical)
+        self._schedule = Schedule()
+        self._wake = asyncio.Event()
+        self._lock = asyncio.Lock()
+        self._settling = False
+        self._counting: asyncio.Task[None] | None = None
+
+    def changed(self) -> None:
+        """Something was written here: it is sent after 2 s of quiet, 30 s at most."""
+        if self._settling:
+            return  # our own settling after a pull; what it leaves unsent is counted at the end of the exchange
+        self._schedule.changed(self._clock.monotonic())
+        self._wake.set()
+        if self._counting is None or self._counting.done():
+            self._counting = asyncio.get_running_loop().create_task(self.count())
+
+    async def count(self) -> None:
+        """Bring the numbers of `status` up to date; the cloud is not asked."""
+        today = day_start_ms(self._clock.today())
+
+        def read(store: Store) -> tuple[int, int, int, str, dict[str, str]]:
+            faults = {each.device: each.fault for each in cursors(store) if each.fault}
+            return count_unsent(store), count_undrawn(store), bytes_since(store, today), memory_hash(store), faults
+
+        unsent, undrawn, sent_today, heads, faults = await self.thread.call(read, priority=Priority.READ)
+        status = self.status
+        status.pending_rows, status.picture_pending, status.bytes_today = unsent, undrawn, sent_today
+        status.memory_hash = None if unsent else heads
+        status.faults = faults
+
+    async def run(self) -> None:
+        """Exchange on change and by schedule until cancelled; errors become states and are tried again."""
+        await self.count()
+        while True:
+            async for attempt in AsyncRetrying(
+                retry=retry_if_exception_type(Exception),
+                wait=WaitAfterFailure(),
+                stop=stop_never,
+                sleep=self._pause,
+                before_sleep=self._before_sleep,
+            ):
+                with attempt:
+                    await self._exchange(retry_faults=False)
+            await self._until_due()
+
+    async def exchange(self) -> Exchange:
+        """One whole pull, push and picture now; raises what went wrong. A waiting `run` stops waiting."""
+        done = await self._exchange(retry_faults=True)
+        self._wake.set()
+        return done
+
+    async def last_push(self, limit_s: float) -> None:
+        """Try for at most `limit_s` seconds to send what is unsent, before the daemon ends."""
+        try:
+            await self.count()
+            if self.status.pending_rows:
+                await asyncio.wait_for(self.exchange(), limit_s)
+        except (TimeoutError, MemorydError) as error:
+            self._log.info("the last push was not finished: %s", error)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._counting is not None:
+            self._counting.cancel()
+            await asyncio.gather(self._counting, return_exceptions=True)
+        await self.client.close()
+
+    # ---- one exchange ----------------------------------------------------------------------------------
+
+    async def _exchange(self, *, retry_faults: bool) -> Exchange:
+        async with self._lock:
+            self._schedule.started()
+            try:
+                done = await self._try_exchange(retry_faults=retry_faults)
+            except MemorydError as error:
+                self._failed(error)
+                raise
+            finally:
+                await self.count()
+            self._succeeded(done)
+            return done
+
+    async def _try_exchange(self, *, retry_faults: bool) -> Exchange:
+        done = Exchange(0, 0)
+        for _ in range(_MAX_ROUNDS):
+            state = await self._look(done, retry_faults=retry_faults)
+            if state is None:
+                continue  # under a new id from here on
+            try:
+                done.pushed += await self._send()
+            except HeadMovedError:
+                continue  # a lost reply, a late request or a fork: the next look tells
+            if await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ):
+                done.drawn += await self._picture.draw()
+            return done
+        raise MemorydError("This device's log in the cloud keeps moving.", "Look for a copy of this device.")
+
+    async def _look(self, done: Exchange, *, retry_faults: bool) -> CloudState | None:
+        """Check the cloud and fold what is new; None when this device has taken a new id and must look again."""
+        state = await read_cloud(self.client)
+        known = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
+        if not state.value and not known:
+            return state
+        check_cloud(state.value, known)
+        if not known:
+            await self.thread.call(lambda store: remember_cloud(store, state.value))
+        if await self._is_forked(state):
+            return None
+        check_other_heads(state.heads, await self.thread.call(cursors, priority=Priority.READ))
+        pulled = await self._puller.pull(state, retry_faults=retry_faults)
+        done.pulled += pulled.rows
+        await self._digest(pulled, done)
+        if pulled.succeeded_by:
+            await self._take_new_id(f"device {pulled.succeeded_by} took over from this one", succeeds=False)
+            return None
+        return state
+
+    async def _is_forked(self, state: CloudState) -> bool:
+        device, sent = await self.thread.call(lambda store: (store.device, receipts(store)), priority=Priority.READ)
+        verdict, receipt = judge_own_head(state.heads.get(device), sent)
+        if verdict is Verdict.SET_BACK:
+            raise CloudStoppedError("The cloud was set back: it lost segments of this device.", SET_BACK_HINT)
+        if verdict is Verdict.FORK:
+            await self._take_new_id("another machine writes under this device's id", succeeds=True)
+            return True
+        if verdict is Verdict.CONFIRM and receipt is not None:
+            await self.thread.call(lambda store: _confirm(store, receipt))
+        return False
+
+    async def _digest(self, pulled: Pulled, done: Exchange) -> None:
+        if pulled.rows:
+            self._settling = True
+            try:
+                await self._settle()
+            finally:
+                self._settling = False
+        if pulled.reread:
+            done.reread.extend(pulled.reread)
+            if self._on_reread is not None:
+                await self._on_reread(pulled.reread)
+
+    async def _take_new_id(self, reason: str, *, succeeds: bool) -> None:
+        new, former = await self.thread.call(lambda store: take_new_id(store, succeeds=succeeds))
+        notice = f"This device is now {new}, it was {former}: {reason}."
+        self._log.warning("%s", notice)
+        self.status.notices = [*self.status.notices, notice]
+        if self._on_new_device is not None:
+            await self._on_new_device(new)
+
+    async def _send(self) -> int:
+        if await has_duty(self.thread):
+            return await write_snapshot(self.thread, self._pusher)
+        if not await self.thread.call(count_unsent, priority=Priority.READ):
+            return 0
+        return await self._pusher.push()
+
+    # ---- states and pauses -----------------------------------------------------------------------------
+
+    def _succeeded(self, done: Exchange) -> None:
+        status = self.status
+        status.problem, status.attempts, status.retry_at = None, 0, None
+        status.last_ok_at = self._clock.now_ms() / 1000
+        now = self._clock.monotonic()
+        self._schedule.exchanged(now, busy=bool(done.pushed or done.pulled))
+        if status.pending_rows:
+            self._schedule.changed(now)
+
+    def _failed(self, error: MemorydError) -> None:
+        self.status.problem = error
+        self.status.attempts += 1
+
+    async def _before_sleep(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, MemorydError):
+            self._log.log(logging.WARNING if self.status.attempts == 1 else logging.INFO, "%s", error.message)
+        else:
+            self._log.error("an exchange failed unexpectedly", exc_info=error)
+            self._failed(MemorydError("An exchange with the cloud failed unexpectedly.", "See the log."))
+        pause = state.next_action.sleep if state.next_action else 0.0
+        self.status.retry_at = self._clock.monotonic() + pause
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait between failed tries; changes do not shorten it, an exchange that somebody asked for does."""
+        end = self._clock.monotonic() + seconds
+        while (left := end - self._clock.monotonic()) > 0 and self.status.problem is not None:
+            await self._wait(left)
+        self.status.retry_at = None
+
+    async def _until_due(self) -> None:
+        while (left := self._schedule.due_in(self._clock.monotonic())) > 0:
+            await self._wait(left)
+
+    async def _wait(self, seconds: float) -> None:
+        """Sleep, or less if `_wake` is set."""
+        self._wake.clear()
+        tasks = [asyncio.ensure_future(self._sleep(seconds)), asyncio.ensure_future(self._wake.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _confirm(store: Store, receipt: SentSegment) -> None:
+    with store.transaction() as tx:
+        confirm(tx, receipt)

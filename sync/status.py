@@ -1,0 +1,50 @@
+"""What the cloud's side looks like right now; the state is computed, never stored (SPEC section 9)."""
+
+import msgspec
+
+from ..errors import AuthRequiredError, CloudStoppedError, MemorydError, ReadOnlyError
+from ..model import SyncState
+
+
+class SyncStatus(msgspec.Struct):
+    """Plain numbers, kept current by `SyncService`; read at any moment without the store.
+
+    `last_ok_at` in epoch seconds, `retry_at` in monotonic seconds.
+    """
+
+    pending_rows: int = 0
+    picture_pending: int = 0
+    bytes_today: int = 0
+    memory_hash: str | None = None
+    last_ok_at: float | None = None
+    problem: MemorydError | None = None
+    """What the last exchange failed with; None after one that succeeded."""
+    attempts: int = 0
+    """How many exchanges failed since the last one that succeeded."""
+    retry_at: float | None = None
+    faults: dict[str, str] = {}
+    """Logs that stopped: device and reason."""
+    notices: list[str] = []
+    """Things that happened and that a person should know, oldest first: a new device id, and why."""
+
+    @property
+    def state(self) -> SyncState:
+        """One word for people and programs."""
+        if isinstance(self.problem, CloudStoppedError):
+            return "stopped"
+        if isinstance(self.problem, AuthRequiredError):
+            return "auth_required"
+        if isinstance(self.problem, ReadOnlyError):
+            return "read_only"
+        if self.problem is not None:
+            return "backoff"
+        return "pending" if self.pending_rows or self.last_ok_at is None else "ok"
+
+    @property
+    def last_error(self) -> str | None:
+        """The last exchange's error as one sentence."""
+        return self.problem.message if self.problem else None
+
+    def next_retry_in_s(self, now: float) -> float | None:
+        """Seconds until the next try after a failure; `now` in monotonic seconds."""
+        return None if self.retry_at is None else round(max(0.0, self.retry_at - now), 1)
