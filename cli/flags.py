@@ -121,7 +121,7 @@ def _sendable(flag: str, value: Any, shape: Shape) -> Any:
     for text in texts:
         if isinstance(text, str) and not _is_unicode(text):
             raise UsageError(f"{flag}: the text is not valid UTF-8.", "Check the terminal's encoding.")
-    if shape.path:
+    if shape.path and value:
         # the daemon has another current folder
         return str(Path(value).expanduser().absolute())
     return list(value) if isinstance(value, tuple) else value

@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from ..config import cloud_token, cloud_url, load_settings
+from ..config import cloud_token, cloud_url, find_places, load_settings
 from .common import Common, common_options
 from .output import show, wants_json, warn
 
@@ -48,9 +48,8 @@ def _run(**values: Any) -> int:
 
 def _service(action: str, **values: Any) -> int:
     from ..daemon import service
-    from .alone import places_of
 
     common = Common.taken(click.get_current_context(), values)
-    reply = getattr(service, action)(places_of(common))
+    reply = getattr(service, action)(find_places(common.workspace, common.instance))
     show(f"service {action}", msgspec.json.encode(reply), as_json=wants_json(common))
     return 0
