@@ -193,6 +193,26 @@ def show_rescan(reply: dict[str, Any], console: Console) -> None:
     )
 
 
+def show_ledger(reply: dict[str, Any], console: Console) -> None:
+    """One line of the file a row, then the totals."""
+    for line in reply["lines"]:
+        console.print(f"{line['line']:>5}  {line['state']:<16} {line['fact_id'] or ''}".rstrip())
+    console.print(
+        Text(", ".join(f"{count:,} {state}" for state, count in reply["totals"].items()), "bold"), soft_wrap=True
+    )
+
+
+def show_findings(reply: dict[str, Any], console: Console) -> None:
+    """What to look at, as `file:line: message`, each with its suggestion."""
+    files = reply["files"] if "files" in reply else [reply] if "details" in reply else []
+    for file in files:
+        for each in file["details"]:
+            console.print(Text(f"{file['file']}:{each['line']}: {each['message']}", "yellow"), soft_wrap=True)
+            console.print(Text(f"    {each['suggestion']}", "dim"), soft_wrap=True)
+    if not files:
+        console.print(Text("Nothing is missing.", "green"))
+
+
 def show_values(reply: Any, console: Console, indent: int = 0) -> None:
     """Names and values, nested by indentation."""
     space = " " * indent
@@ -260,4 +280,6 @@ _LAYOUTS: dict[str, Callable[[Any, Console], None]] = {
     "verify": show_verify,
     "restore": show_restore,
     "rescan": show_rescan,
+    "ledger": show_ledger,
+    "validate": show_findings,
 }

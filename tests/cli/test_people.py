@@ -29,6 +29,12 @@ HIT = {
 
 DAMAGED = {"device": "d1", "idx": 4, "what": "damaged"}
 RESTORED = {"notes": 7, "facts": 40, "seconds": 1.5, "verified": True, "masked_lines": 2}
+LEDGER = {
+    "file": "a.md",
+    "lines": [{"line": 1, "state": "heading", "fact_id": None}, {"line": 2, "state": "fact", "fact_id": "9c11"}],
+    "totals": {"heading": 1, "fact": 1},
+}
+FINDING = {"code": "unclosed_fence", "line": 7, "message": "The fence is never closed.", "suggestion": "Close it."}
 LAPTOP = {"device": "abcd1234", "name": "laptop", "this": True, "last_seen": None}
 
 
@@ -88,6 +94,11 @@ def test_an_envelope_admits_what_is_not_in_yet():
         ("restore", RESTORED, "7 notes and 40 facts in 1.5 s"),
         ("restore", RESTORED | {"verified": False}, "NOT verified"),
         ("rescan", {"scanned": 10, "changed": 2, "seconds": 0.25}, "10 notes compared, 2 changed"),
+        ("ledger", LEDGER, "    2  fact             9c11"),
+        ("ledger", LEDGER, "1 heading, 1 fact"),
+        ("validate", {"status": "ok", "message": "Nothing is missing.", "file": "a.md"}, "Nothing is missing."),
+        ("validate", {"file": "a.md", "details": [FINDING]}, "a.md:7: The fence is never closed."),
+        ("validate", {"files": [{"file": "b.md", "details": [FINDING]}]}, "    Close it."),
         ("devices", {"devices": [LAPTOP]}, "laptop (this one)"),
         ("hot", {"identity": {}, "critical_lessons": [{"text": "Test [first]"}]}, "text: Test [first]"),
     ],
