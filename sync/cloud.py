@@ -16,7 +16,7 @@ HEAD_OF = "(SELECT sha256 FROM segments WHERE device = ? ORDER BY idx DESC LIMIT
 # Jumps from device to device by the primary key instead of reading every segment's row.
 _HEADS = """WITH RECURSIVE d(device) AS (SELECT min(device) FROM segments UNION ALL
  SELECT (SELECT min(device) FROM segments WHERE device > d.device) FROM d WHERE d.device IS NOT NULL)
- SELECT s.device, s.idx, s.sha256 FROM d JOIN segments s ON s.device = d.device
+ SELECT s.device, s.idx, s.sha256, s.at FROM d JOIN segments s ON s.device = d.device
  AND s.idx = (SELECT max(idx) FROM segments WHERE device = d.device)"""
 
 _FIELDS = "device, idx, prev, sha256, payload, rows, first, part, parts"
@@ -61,7 +61,7 @@ async def read_cloud(client: CloudClient) -> CloudState:
         if not error.missing_table:
             raise
         return CloudState(value, {})
-    found = [Head(str(device), _number(idx), str(sha)) for device, idx, sha in heads.rows]
+    found = [Head(str(device), _number(idx), str(sha), _number(at)) for device, idx, sha, at in heads.rows]
     return CloudState(value, {each.device: each for each in found})
 
 
@@ -78,6 +78,13 @@ async def fetch_after(client: CloudClient, device: str, idx: int) -> list[Segmen
             size //= 2
             continue
         return [_segment(row) for row in result.rows]
+
+
+async def count_rows_after(client: CloudClient, device: str, idx: int) -> int:
+    """How many rows a log holds after a segment."""
+    sql = "SELECT coalesce(sum(rows), 0) FROM segments WHERE device = ? AND idx > ?"
+    (result,) = await client.query(Statement(sql, (device, idx)))
+    return _number(result.rows[0][0])
 
 
 async def newest_snapshot(client: CloudClient, device: str, after: int) -> SnapshotRange | None:

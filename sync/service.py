@@ -62,10 +62,12 @@ class SyncService:
         log: logging.Logger | None = None,
     ) -> None:
         self.status = SyncStatus()
+        self.last_seen: dict[str, float] = {}
+        """When each device last sent something, by the cloud's clock [epoch seconds]."""
         self.thread = thread
         self.client = client
         self.settings = settings
-        self._clock = clock
+        self.clock = clock
         self._settle = settle
         self._on_new_device = on_new_device
         self._on_reread = on_reread
@@ -84,14 +86,14 @@ class SyncService:
         """Something was written here: it is sent after 2 s of quiet, 30 s at most."""
         if self._settling:
             return  # our own settling after a pull; what it leaves unsent is counted at the end of the exchange
-        self._schedule.changed(self._clock.monotonic())
+        self._schedule.changed(self.clock.monotonic())
         self._wake.set()
         if self._counting is None or self._counting.done():
             self._counting = asyncio.get_running_loop().create_task(self.count())
 
     async def count(self) -> None:
         """Bring the numbers of `status` up to date; the cloud is not asked."""
-        today = day_start_ms(self._clock.today())
+        today = day_start_ms(self.clock.today())
 
         def read(store: Store) -> tuple[int, int, int, str, dict[str, str]]:
             faults = {each.device: each.fault for each in cursors(store) if each.fault}
@@ -123,6 +125,16 @@ class SyncService:
         done = await self._exchange(retry_faults=True)
         self._wake.set()
         return done
+
+    async def pull(self) -> Exchange:
+        """Only fold what the others sent; raises what went wrong. The state of `status` stays as it was."""
+        async with self._lock:
+            done = Exchange(0, 0)
+            for _ in range(_MAX_ROUNDS):
+                if await self._look(done, retry_faults=True) is not None:
+                    break
+            await self.count()
+            return done
 
     async def last_push(self, limit_s: float) -> None:
         """Try for at most `limit_s` seconds to send what is unsent, before the daemon ends."""
@@ -173,6 +185,7 @@ class SyncService:
     async def _look(self, done: Exchange, *, retry_faults: bool) -> CloudState | None:
         """Check the cloud and fold what is new; None when this device has taken a new id and must look again."""
         state = await read_cloud(self.client)
+        self.last_seen = {each.device: each.at / 1000 for each in state.heads.values()}
         known = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
         if not state.value and not known:
             return state
@@ -234,8 +247,8 @@ class SyncService:
     def _succeeded(self, done: Exchange) -> None:
         status = self.status
         status.problem, status.attempts, status.retry_at = None, 0, None
-        status.last_ok_at = self._clock.now_ms() / 1000
-        now = self._clock.monotonic()
+        status.last_ok_at = self.clock.now_ms() / 1000
+        now = self.clock.monotonic()
         self._schedule.exchanged(now, busy=bool(done.pushed or done.pulled))
         if status.pending_rows:
             self._schedule.changed(now)
@@ -252,17 +265,17 @@ class SyncService:
             self._log.error("an exchange failed unexpectedly", exc_info=error)
             self._failed(MemorydError("An exchange with the cloud failed unexpectedly.", "See the log."))
         pause = state.next_action.sleep if state.next_action else 0.0
-        self.status.retry_at = self._clock.monotonic() + pause
+        self.status.retry_at = self.clock.monotonic() + pause
 
     async def _pause(self, seconds: float) -> None:
         """Wait between failed tries; changes do not shorten it, an exchange that somebody asked for does."""
-        end = self._clock.monotonic() + seconds
-        while (left := end - self._clock.monotonic()) > 0 and self.status.problem is not None:
+        end = self.clock.monotonic() + seconds
+        while (left := end - self.clock.monotonic()) > 0 and self.status.problem is not None:
             await self._wait(left)
         self.status.retry_at = None
 
     async def _until_due(self) -> None:
-        while (left := self._schedule.due_in(self._clock.monotonic())) > 0:
+        while (left := self._schedule.due_in(self.clock.monotonic())) > 0:
             await self._wait(left)
 
     async def _wait(self, seconds: float) -> None:

@@ -55,11 +55,12 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The last segment of a log."""
+    """The last segment of a log; `at` is the cloud's time of it [ms]."""
 
     device: str
     idx: int
     sha256: str
+    at: int = 0
 
 
 def encode_rows(rows: Iterable[Row]) -> bytes:

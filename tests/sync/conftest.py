@@ -1,4 +1,4 @@
-"""Devices of a test: a real store on its thread and the real service, without daemon, notes on disk or derivation rules."""
+"""Devices of a test: a real store on its thread and the real service, without daemon, disk or derivation rules."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -54,7 +54,7 @@ class Peer:
 
     def __init__(self, path: Path, clock: Clock, client: CloudClient, **options: Any) -> None:
         self.path, self.clock = path, clock
-        self.thread = StoreThread(lambda: self._open())
+        self.thread = StoreThread(self._open)
         self.new_ids: list[str] = []
         self.sync = SyncService(
             self.thread, client, Settings(), clock, settle=self.settle, critical=critical, on_new_device=self._renamed,

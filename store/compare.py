@@ -1,0 +1,114 @@
+"""Comparing two stores row by row: what `verify --deep` and a drill find different."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from .adapter import ResultRow, Value
+from .log import TABLES, pushed_rev
+from .store import Store
+
+KEYS: dict[str, int] = {
+    "facts": 2, "notes": 3, "mentions": 4, "edits": 3, "forgotten": 2, "access": 3, "hot_items": 3, "tree_nodes": 2,
+    "devices": 1,
+}  # fmt: skip
+"""How many leading columns of each table are its key; chunks are looked at by name only."""
+COMPARE_ROWS = 2_000
+
+
+class Unsent(msgspec.Struct):
+    """What this device has not sent yet: rows that the cloud cannot have, or still has in an older form."""
+
+    rev: int
+    notes: set[tuple[Value, Value]]
+    facts: set[tuple[Value, Value]]
+    device: str
+
+
+class TableRow(msgspec.Struct, frozen=True):
+    """One row: its key, its other values, its revision."""
+
+    key: tuple[Value, ...]
+    values: tuple[Value, ...]
+    rev: int
+
+
+def unsent(store: Store) -> Unsent:
+    """What a comparison has to leave out."""
+    rev = pushed_rev(store)
+    notes = store.execute(
+        "SELECT agent_id, path FROM notes WHERE rev > 0 AND rev > ? AND device = ?", (rev, store.device)
+    )
+    facts = store.execute("SELECT agent_id, fact_id FROM forgotten WHERE rev > 0 AND rev > ?", (rev,))
+    return Unsent(rev, {(a, p) for a, p in notes}, {(a, f) for a, f in facts}, store.device)
+
+
+def page_of(store: Store, table: str, after: tuple[Value, ...] | None) -> list[TableRow]:
+    """The next `COMPARE_ROWS` rows of a table by key."""
+    return _rows(store, table, after, None)
+
+
+def rows_within(store: Store, table: str, after: tuple[Value, ...] | None, upto: tuple[Value, ...]) -> list[TableRow]:
+    """All rows of a table with `after` < key ≤ `upto`, by key."""
+    return _rows(store, table, after, upto)
+
+
+def _rows(store: Store, table: str, after: tuple[Value, ...] | None, upto: tuple[Value, ...] | None) -> list[TableRow]:
+    columns = next(each.columns for each in TABLES if each.name == table)
+    names = columns.split(", ")[: KEYS[table]]
+    keys, marks = ", ".join(names), ", ".join("?" * len(names))
+    bounds = [f"({keys}) > ({marks})"] * (after is not None) + [f"({keys}) <= ({marks})"] * (upto is not None)
+    where = f"WHERE {' AND '.join(bounds)}" if bounds else ""
+    limit = "" if upto is not None else f"LIMIT {COMPARE_ROWS}"
+    rows = store.execute(
+        f"SELECT {columns}, rev FROM {table} {where} ORDER BY {keys} {limit}", (*(after or ()), *(upto or ()))
+    )
+    return [_row(table, row) for row in rows]
+
+
+def differing(
+    table: str, our_rows: Iterable[TableRow], their_rows: Iterable[TableRow], left_out: Unsent
+) -> Iterator[tuple[str, str]]:
+    """`(device or '', what)` for each row of two sorted lists that is not the same in both."""
+    ours, theirs = iter(our_rows), iter(their_rows)
+    mine, other = next(ours, None), next(theirs, None)
+    while mine is not None or other is not None:
+        if other is None or (mine is not None and mine.key < other.key):
+            if mine is not None and mine.rev <= left_out.rev:
+                yield _device_of(table, mine), f"{_name(table, mine)} is only here"
+            mine = next(ours, None)
+        elif mine is None or other.key < mine.key:
+            if not _is_gone_here(table, other, left_out):
+                yield _device_of(table, other), f"{_name(table, other)} is only in the cloud"
+            other = next(theirs, None)
+        else:
+            if mine.values != other.values and mine.rev <= left_out.rev:
+                yield _device_of(table, mine), f"{_name(table, mine)} differs"
+            mine, other = next(ours, None), next(theirs, None)
+
+
+def _row(table: str, row: ResultRow) -> TableRow:
+    count = KEYS[table]
+    rev = row[-1]
+    return TableRow(tuple(row[:count]), tuple(row[count:-1]), rev if isinstance(rev, int) else 0)
+
+
+def _device_of(table: str, row: TableRow) -> str:
+    place = {"notes": 1, "mentions": 1, "access": 2, "devices": 0}.get(table)
+    return "" if place is None else str(row.key[place])
+
+
+def _name(table: str, row: TableRow) -> str:
+    return f"{table} {' '.join(map(str, row.key))}"
+
+
+def _is_gone_here(table: str, row: TableRow, left_out: Unsent) -> bool:
+    """Whether a row that the cloud still has went here by a change that is not sent yet."""
+    agent = row.key[0]
+    if table == "mentions":
+        if row.key[1] == left_out.device and (agent, row.key[2]) in left_out.notes:
+            return True
+        return (agent, row.values[0]) in left_out.facts
+    if table in ("facts", "edits", "access"):
+        return (agent, row.key[1]) in left_out.facts
+    return table == "hot_items" and (agent, row.key[2]) in left_out.facts
