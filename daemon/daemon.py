@@ -82,8 +82,7 @@ class Daemon:
         await self.listener.close(CLIENTS_GRACE_S)
         await self._end("the scheduler", 0)
         await self._end("taking in", WORKER_GRACE_S)
-        await self._end("sync", 0)
-        if self.memory.sync is not None:
+        if await self._end("sync", 0) and self.memory.sync is not None:
             await _within(LAST_PUSH_S, self.memory.sync.last_push(LAST_PUSH_S), "the last push")
         await _within(CLOSE_S, self.memory.close(), "closing the store")
 
@@ -109,14 +108,16 @@ class Daemon:
     def _keep(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         self._tasks[name] = asyncio.create_task(kept_running(name, work), name=name)
 
-    async def _end(self, name: str, grace_s: float) -> None:
+    async def _end(self, name: str, grace_s: float) -> bool:
+        """End a task, at the latest after its grace; False if it had never begun."""
         task = self._tasks.pop(name, None)
         if task is None:
-            return
+            return False
         if grace_s:
             await asyncio.wait({task}, timeout=grace_s)
         task.cancel()
         await asyncio.wait({task})
+        return True
 
     def _heard(self, heard: Heard) -> None:
         if heard.everything:

@@ -31,6 +31,7 @@ class Listener:
         self._config.load()
         self._state = ServerState()
         self._server: asyncio.Server | None = None
+        self._open = False
         self._identity: tuple[int, int] | None = None
 
     async def start(self) -> None:
@@ -50,6 +51,7 @@ class Listener:
             finally:
                 os.umask(before)
             self._identity = _identity(self.path)
+            self._open = True
             self._server = await asyncio.get_running_loop().create_unix_server(
                 self._protocol, sock=bound, backlog=BACKLOG
             )
@@ -61,15 +63,17 @@ class Listener:
 
     async def check(self) -> None:
         """Bind again if the socket's file is gone or another one's. Called each tick."""
-        if self._server is None or self._identity == _identity(self.path):
+        if not self._open or (self._server is not None and self._identity == _identity(self.path)):
             return
-        self._server.close()
-        self._server = None
+        if self._server is not None:
+            self._server.close()
+            self._server = None
         await self.start()
         log.warning("the socket file was lost and is bound again")
 
     async def close(self, grace_s: float = 1.0) -> None:
         """Stop listening, let running requests end within `grace_s` seconds, and remove the file if it is ours."""
+        self._open = False
         if self._server is None:
             return
         self._server.close()

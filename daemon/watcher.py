@@ -5,6 +5,7 @@ event only means "look at this path again", and whoever watches is checked from 
 """
 
 import asyncio
+import contextlib
 import errno
 import logging
 import os
@@ -19,6 +20,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from ..clock import Clock
+from .mounts import silent_mount
 from .names import NOTES, is_folder_hint, is_hint, relative_path
 
 log = logging.getLogger(__name__)
@@ -139,6 +141,7 @@ class Watcher:
         *,
         clock: Clock,
         observer: Callable[[], BaseObserver] = Observer,
+        silent_mount: Callable[[Path], str] = silent_mount,
     ) -> None:
         self.workspace = workspace
         self.state: State = "degraded"
@@ -149,7 +152,7 @@ class Watcher:
         """Monotonic time of the last event that passed the filter."""
         self._extra = tuple(extra)
         self._on_hints, self._on_rebuilt = on_hints, on_rebuilt
-        self._clock, self._make = clock, observer
+        self._clock, self._make, self._silent_mount = clock, observer, silent_mount
         self._loop: asyncio.AbstractEventLoop | None = None
         self._observer: BaseObserver | None = None
         self._identity: Identity = {}
@@ -220,20 +223,27 @@ class Watcher:
         except (OSError, RuntimeError) as error:
             self._failed(error)
             return False
+        self._pause = RETRY_S[0]
+        if kind := self._silent_mount(self.workspace):
+            # What this machine writes is still heard; the rest is found by scanning.
+            self._go_without(("watcher_mount", *_mount_warning(kind)), LIMIT_RETRY_S)
+            return True
         if self.warning:
             log.info("the file watcher works again")
-        self.state, self.warning, self._pause = "native", None, RETRY_S[0]
+        self.state, self.warning = "native", None
         return True
 
     def _failed(self, error: OSError | RuntimeError) -> None:
-        now = self._clock.monotonic()
         number = error.errno if isinstance(error, OSError) else None
         if number in (errno.EMFILE, errno.ENOSPC):
-            self.state, warning = "polling", _limit_warning(number)
-            self._retry_at = now + LIMIT_RETRY_S
+            self._go_without(_limit_warning(number), LIMIT_RETRY_S)
         else:
-            self.state, warning = "degraded", _failure_warning(error)
-            self._retry_at, self._pause = now + self._pause, min(self._pause * 2, RETRY_S[1])
+            self._go_without(_failure_warning(error), self._pause, "degraded")
+            self._pause = min(self._pause * 2, RETRY_S[1])
+
+    def _go_without(self, warning: tuple[str, str, str], pause_s: float, state: State = "polling") -> None:
+        self.state = state
+        self._retry_at = self._clock.monotonic() + pause_s
         if warning != self.warning:
             log.warning("%s %s", warning[1], warning[2])
         self.warning = warning
@@ -271,8 +281,9 @@ class Watcher:
 
     def _wake(self) -> None:
         loop = self._loop
-        if loop is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(self._hear)
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended; nobody is there to hear
+                loop.call_soon_threadsafe(self._hear)
 
     def _hear(self) -> None:
         heard = self._inbox.take()
@@ -325,6 +336,13 @@ def _limit_warning(number: int | None) -> tuple[str, str, str]:
         return ("watcher_limit", message, "Let fewer programs watch files.")
     fix = f"Raise fs.inotify.{name} (now {current}): sudo sysctl fs.inotify.{name}={max(current * 2, least)}"
     return ("watcher_limit", message, fix)
+
+
+def _mount_warning(kind: str) -> tuple[str, str]:
+    message = (
+        f"The workspace lies on a {kind} mount, where changes by others go unheard; notes are compared every 30 s."
+    )
+    return message, "Keep the notes on a local disk to have them searchable within a second."
 
 
 def _failure_warning(error: OSError | RuntimeError) -> tuple[str, str, str]:

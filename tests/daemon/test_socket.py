@@ -365,6 +365,19 @@ async def test_a_lost_socket_file_is_bound_again(listener):
     assert (await ask(listener.path, "GET", "/v1/health"))[0] == 200
 
 
+async def test_a_socket_that_cannot_be_bound_again_is_tried_at_each_check(listener):
+    """A folder that somebody replaced by a file is said each time, until it is a folder again."""
+    listener.path.unlink()
+    listener.path.parent.rmdir()
+    listener.path.parent.write_text("")
+    for _ in range(2):
+        with pytest.raises(AccessError):
+            await listener.check()
+    listener.path.parent.unlink()
+    await listener.check()
+    assert (await ask(listener.path, "GET", "/v1/health"))[0] == 200
+
+
 async def test_another_ones_socket_is_not_removed_at_the_end(listener):
     """The file is unlinked only while it is ours."""
     listener.path.unlink()

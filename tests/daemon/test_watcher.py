@@ -282,6 +282,28 @@ async def test_a_failing_watcher_is_tried_with_growing_pauses(workspace):
     await watcher.stop()
 
 
+async def test_a_silent_mount_is_polled_too(workspace):
+    """On a network mount own saves are heard, and what others write is found by scanning."""
+    ears = Ears(workspace)
+    ears.watcher._silent_mount = lambda _: "nfs4"
+    await ears.watcher.start()
+    assert ears.watcher.state == "polling"
+    assert ears.watcher.warning is not None
+    assert "nfs4" in ears.watcher.warning[1]
+    (workspace / NOTE).write_text("- new\n")
+    await ears.hears(lambda heard: NOTE in heard.paths)
+    await ears.watcher.stop()
+
+
+async def test_an_error_that_watchdog_only_logs_sets_the_watching_up_again(ears):
+    """After an error nobody knows which folders are still watched."""
+    logging.getLogger("watchdog.observers.inotify").error("Unable to rebuild recursive inotify watches")
+    await ears.watcher.check()
+    assert len(ears.rebuilt) == 1
+    await ears.watcher.check()
+    assert len(ears.rebuilt) == 1
+
+
 async def test_lost_events_lead_to_a_look_at_everything(ears):
     """When the kernel drops events, watchdog only logs; that log line is heard (WA-11)."""
     logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed; filesystem events were lost")

@@ -1,0 +1,289 @@
+"""The daemon as a process: signals, second daemons, stale files, lost events."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MEMORYD = str(Path(sys.executable).with_name("memoryd"))
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path: Path) -> None:
+        super().__init__("memoryd", timeout=5)
+        self.path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(5)
+        self.sock.connect(os.fspath(self.path))
+
+
+def wait_for(condition: Callable[[], Any], limit_s: float, what: str) -> Any:
+    """What `condition` returns once it is true; errors count as not yet."""
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        try:
+            if found := condition():
+                return found
+        except (OSError, http.client.HTTPException):
+            pass
+        time.sleep(0.02)
+    raise AssertionError(f"not within {limit_s} s: {what}")
+
+
+class Machine:
+    """A user's machine in one folder, and the daemon that runs on it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.notes = root / "w" / "memory"
+        self.notes.mkdir(parents=True)
+        (root / "run").mkdir(mode=0o700)
+        self.socket = root / "run" / "memoryd" / "default.sock"
+        keep = {key: value for key, value in os.environ.items() if key in ("PATH", "LANG")}
+        self.environment = keep | {
+            "HOME": str(root),
+            "XDG_RUNTIME_DIR": str(root / "run"),
+            "MEMORYD_STATE_DIR": str(root / "state"),
+            "MEMORYD_CONFIG": str(root / "config.toml"),
+            "MEMORYD_WORKSPACE": str(root / "w"),
+        }
+        self.log = root / "log"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def spawn(self) -> "subprocess.Popen[bytes]":
+        with self.log.open("ab") as log:
+            return subprocess.Popen([MEMORYD, "run"], env=self.environment, cwd=self.root, stdout=log, stderr=log)
+
+    def start(self) -> "Machine":
+        self.process = self.spawn()
+        wait_for(self.status, 20, "the daemon answers")
+        return self
+
+    def kill(self, how: signal.Signals = signal.SIGKILL) -> int:
+        assert self.process is not None
+        self.process.send_signal(how)
+        return self.process.wait(15)
+
+    def ask(self, method: str, address: str, body: Any = None) -> tuple[int, Any]:
+        connection = Connection(self.socket)
+        try:
+            connection.request(method, address, None if body is None else json.dumps(body))
+            reply = connection.getresponse()
+            return reply.status, json.loads(reply.read())
+        finally:
+            connection.close()
+
+    def status(self) -> dict[str, Any]:
+        return self.ask("GET", "/v1/status")[1]
+
+    def finds(self, word: str) -> bool:
+        code, hits = self.ask("POST", "/v1/retrieve", {"query": word})
+        assert code == 200
+        return any(word in hit["text"] for hit in hits)
+
+    def settled(self) -> dict[str, Any]:
+        return wait_for(lambda: (found := self.status())["pending"] == 0 and found, 20, "nothing pending")
+
+
+@pytest.fixture
+def machine():
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(Path(folder))
+        yield machine
+        if machine.process is not None and machine.process.poll() is None:
+            machine.process.kill()
+            machine.process.wait()
+
+
+def test_a_daemon_starts_listens_privately_and_ends_cleanly(machine):
+    """READY means reachable; SIGTERM is exit 0 within 10 s and removes the socket."""
+    machine.start()
+    assert stat.S_IMODE(machine.socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(machine.socket.parent.stat().st_mode) == 0o700
+    status = machine.settled()
+    assert status["pid"] == machine.process.pid
+    assert status["watcher"]["state"] == "native"
+    assert status["watcher"]["last_scan_age_s"] is not None
+
+    began = time.monotonic()
+    assert machine.kill(signal.SIGTERM) == 0
+    assert time.monotonic() - began < 10
+    assert not machine.socket.exists()
+    assert "Traceback" not in machine.log.read_text()
+
+
+def test_a_second_daemon_is_refused_by_name(machine):
+    """Whoever comes later exits with 75 in one sentence with pid and time, and the first is unharmed (DA-2)."""
+    machine.start()
+    others = [
+        subprocess.Popen([MEMORYD, "run"], env=machine.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(5)
+    ]
+    for other in others:
+        _, errors = other.communicate(timeout=60)
+        assert other.returncode == 75
+        assert f"already running here (pid {machine.process.pid}, since ".encode() in errors
+        assert b"Traceback" not in errors
+    assert machine.status()["pid"] == machine.process.pid
+
+
+def test_daemons_started_at_once_end_as_one(machine):
+    """Of several that start at the same moment exactly one stays (DA-2)."""
+    crowd = [machine.spawn() for _ in range(6)]
+    try:
+        wait_for(lambda: [each.poll() for each in crowd].count(75) == 5, 60, "five gave up")
+        wait_for(machine.status, 20, "one answers")
+        assert [each.poll() for each in crowd].count(None) == 1
+    finally:
+        for each in crowd:
+            each.kill()
+            each.wait()
+
+
+def test_a_killed_daemon_is_followed_at_once(machine):
+    """After kill -9 the stale socket, lock and pid hinder nobody, and nothing is lost (DA-1, DA-5)."""
+    (machine.notes / "2026-02-13.md").write_text("- The marmot sleeps\n")
+    machine.start().settled()
+    machine.kill()
+    assert machine.socket.exists()
+    (machine.notes / "2026-02-14.md").write_text("- The pika gathers hay\n")
+
+    machine.start()
+
+    wait_for(lambda: machine.finds("marmot") and machine.finds("pika"), 10, "both notes are found")
+
+
+def test_saved_notes_are_found_in_a_second(machine):
+    """With the watcher alive a save is searchable about 300 ms later; five styles, one after another."""
+    machine.start().settled()
+    note = machine.notes / "2026-02-13.md"
+    note.write_text("- The first line\n")
+    for number in range(5):
+        word = f"quokka{number}"
+        temporary = note.with_name(f".{number}.swp")
+        temporary.write_text(note.read_text() + f"- The {word} arrived\n")
+        temporary.replace(note)
+        wait_for(lambda word=word: machine.finds(word), 5, f"{word} is found")
+    status = machine.settled()
+    assert status["watcher"]["events"] > 0
+    assert status["watcher"]["last_event_age_s"] < 10
+
+
+def test_missed_events_are_found_by_the_rescan(machine):
+    """A process that was stopped during thousands of writes finds every note when it goes on (M4, WA-11)."""
+    machine.start().settled()
+    machine.process.send_signal(signal.SIGSTOP)
+    noise = machine.notes / "noise.txt"
+    for number in range(9_000):
+        noise.write_text(str(number))
+    (machine.notes / "2026-02-13.md").write_text("- The last one is a dotterel\n")
+    machine.process.send_signal(signal.SIGCONT)
+    wait_for(lambda: machine.finds("dotterel"), 20, "the last note is found")
+
+
+def test_a_folder_that_is_replaced_is_taken_up_within_ten_seconds(machine):
+    """memory/ removed and made again is watched and scanned at the next check (M5, WA-2)."""
+    machine.start().settled()
+    machine.notes.rename(machine.root / "old")
+    machine.notes.mkdir()
+    (machine.notes / "2026-02-13.md").write_text("- The lapwing tumbles\n")
+    wait_for(lambda: machine.finds("lapwing"), 10, "the note in the new folder is found")
+    wait_for(lambda: machine.status()["watcher"]["rebuilds"] == 1, 10, "the watcher was set up again")
+    (machine.notes / "2026-02-14.md").write_text("- The snipe drums\n")
+    wait_for(lambda: machine.finds("snipe"), 5, "a later note is found")
+
+
+def test_sighup_takes_new_settings_and_wrong_ones_change_nothing(machine):
+    """A reload takes notes.extra into use without a restart (DA-4)."""
+    (machine.root / "w" / "journals").mkdir()
+    (machine.root / "w" / "journals" / "2026_02_13.md").write_text("- The grebe dives\n")
+    machine.start().settled()
+    assert not machine.finds("grebe")
+
+    (machine.root / "config.toml").write_text("[notes]\nnonsense = 1\n")
+    machine.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: "settings stay as they were" in machine.log.read_text(), 5, "the refusal is logged")
+
+    (machine.root / "config.toml").write_text('[notes]\nextra = ["journals/*.md"]\n')
+    machine.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: machine.finds("grebe"), 10, "the journal is found")
+    (machine.root / "w" / "journals" / "2026_02_14.md").write_text("- The heron waits\n")
+    wait_for(lambda: machine.finds("heron"), 5, "a new journal is found")
+
+
+def test_a_stop_in_a_first_scan_is_quick(machine):
+    """SIGTERM while hundreds of notes are taken in is exit 0 within 10 s, and the next start goes on (DA-8)."""
+    for number in range(600):
+        lines = "".join(f"- Sighting {number} {line} of a wheatear on the ridge\n" for line in range(20))
+        (machine.notes / f"{1400 + number}-03-01.md").write_text(lines)
+    machine.start()
+    wait_for(lambda: machine.status()["pending"] > 0, 10, "the scan runs")
+    began = time.monotonic()
+    assert machine.kill(signal.SIGTERM) == 0
+    assert time.monotonic() - began < 10
+
+    machine.start()
+    wait_for(lambda: machine.status()["pending"] == 0, 60, "everything is in")
+    assert machine.finds("wheatear")
+
+
+def test_readiness_and_stop_are_told_to_the_service_manager(machine):
+    """READY=1 comes when the socket answers, RELOADING=1 and READY=1 on SIGHUP, STOPPING=1 first at the end."""
+    address = machine.root / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(os.fspath(address))
+        manager.settimeout(20)
+        machine.environment["NOTIFY_SOCKET"] = str(address)
+        machine.environment["WATCHDOG_USEC"] = "3000000"
+        machine.process = machine.spawn()
+
+        def heard(start: str) -> str:
+            while not (message := manager.recv(4096).decode()).startswith(start):
+                pass
+            return message
+
+        assert "STATUS=watcher native" in heard("READY=1")
+        assert machine.status()["pid"] == machine.process.pid
+        heard("WATCHDOG=1")
+        machine.process.send_signal(signal.SIGHUP)
+        heard("RELOADING=1")
+        heard("READY=1")
+        assert machine.kill(signal.SIGTERM) == 0
+        heard("STOPPING=1")
+
+
+def test_a_daemon_that_cannot_start_says_why_and_never_exits_with_0(machine):
+    """A missing workspace is exit 78 in one sentence, and the service manager hears it."""
+    machine.environment["MEMORYD_WORKSPACE"] = str(machine.root / "nowhere")
+    done = subprocess.run([MEMORYD, "run"], env=machine.environment, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 78
+    assert "does not exist" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_workspace_of_another_memory_is_refused_by_the_daemon(machine):
+    """A command that names another workspace hears it from the daemon, with 78."""
+    machine.start()
+    (machine.root / "other" / "memory").mkdir(parents=True)
+    done = subprocess.run(
+        [MEMORYD, "status", "--workspace", machine.root / "other", "--json"],
+        env=machine.environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.returncode == 78
+    assert "--instance" in done.stderr
