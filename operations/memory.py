@@ -19,7 +19,7 @@ from ..sync.hrana import CloudClient
 from ..sync.service import SyncService
 from .critical import agent_numbers, critical_state
 from .intake import Intake
-from .opening import open_store
+from .opening import open_store, write_device_file
 from .pages import PageKeeper
 from .replies import AgentStatus, RescanReply
 from .requests import Request
@@ -90,7 +90,14 @@ class Memory:
             memory.device = await thread.call(lambda store: store.device, priority=Priority.READ)
             if url:
                 memory.sync = SyncService(
-                    thread, CloudClient(url, token), settings, clock, settle=memory.settle, critical=memory._critical
+                    thread,
+                    CloudClient(url, token),
+                    settings,
+                    clock,
+                    settle=memory.settle,
+                    critical=memory._critical,
+                    on_new_device=memory._take_device,
+                    on_reread=memory._read_again,
                 )
             await memory.intake.load()
             await memory.settle()
@@ -171,19 +178,30 @@ class Memory:
             self._unsettled -= 1
 
     async def _settle(self, named: set[str]) -> None:
-        touched = await self.settler.settle(self.clock.today())
+        today = self.clock.today()
+        touched = await self.settler.settle(today)
         pages, self.intake.changed_pages = self.intake.changed_pages, set()
-        written = await self.pages.refresh(touched | pages | named, self._agents_here() | named)
-        if written:
+        if pages and await self.pages.read_back(pages):
+            touched |= await self.settler.settle(today)
+        # Pages are made only for agents that have a note or page here or were named in a command.
+        if written := await self.pages.write((touched | pages | named) & (self._agents_here() | named)):
             await self.intake.look_at(written)
-            touched |= await self.settler.settle(self.clock.today())
-            self.intake.changed_pages.clear()
+            self.intake.changed_pages.difference_update(touched | pages | named)
+            touched |= await self.settler.settle(today)
         for agent in sorted(touched | named | self._agents_here() - set(self.agents)):
             self.agents[agent] = await self.thread.call(
                 lambda store, agent=agent: agent_numbers(store, agent, self.clock.today(), self.settings)
             )
         if self.sync is not None:
             self.sync.changed()
+
+    async def _take_device(self, device: str) -> None:
+        self.device = device
+        await asyncio.to_thread(write_device_file, self.places, device)
+
+    async def _read_again(self, paths: Iterable[str]) -> None:
+        await self.intake.read_again(paths)
+        await self.settle()
 
     def _agents_here(self) -> set[str]:
         return {record.agent_id for record in self.intake.records.values() if record.agent_id} | {

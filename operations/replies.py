@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from ..model import SyncState
+from ..model import Finding, LineState, SyncState
 
 
 class WatcherStatus(msgspec.Struct):
@@ -210,3 +210,34 @@ class DevicesReply(msgspec.Struct):
     """All devices that share this memory."""
 
     devices: list[DeviceInfo]
+
+
+class LedgerLine(msgspec.Struct):
+    """One line of a file, from 1, and what became of it."""
+
+    line: int
+    state: LineState
+    fact_id: str | None
+
+
+class LedgerReply(msgspec.Struct):
+    """All lines of a file; the totals sum to their number."""
+
+    file: str
+    lines: list[LedgerLine]
+    totals: dict[str, int]
+
+
+class FileFindings(msgspec.Struct):
+    """What ingest found in one file."""
+
+    file: str
+    details: list[Finding]
+
+
+class ValidateAllReply(msgspec.Struct):
+    """What ingest found in all files."""
+
+    status: str
+    warnings_count: int
+    files: list[FileFindings]

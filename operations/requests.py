@@ -116,3 +116,16 @@ class VerifyRequest(Request):
 
 class DevicesRequest(Request):
     """List the devices that share this memory."""
+
+
+class LedgerRequest(Request):
+    """Show what became of each line of a file."""
+
+    file: Annotated[str, Meta(description="The file to read.", min_length=1, extra_json_schema={"path": True})]
+
+
+class ValidateRequest(Request):
+    """Look for what is missing or broken in a note."""
+
+    file: Annotated[str, Meta(description="The file; today's note if none.", extra_json_schema={"path": True})] = ""
+    all: Annotated[bool, Meta(description="Show what ingest found in all notes.")] = False

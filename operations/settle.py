@@ -39,32 +39,29 @@ class Settler:
     async def settle(self, today: date, *, priority: Priority = Priority.WRITE) -> set[str]:
         """Derive everything that waits; returns the agents whose memory changed."""
         touched: set[str] = set()
+        if today != self._tiers_of:
+            touched = await self._thread.call(_agents, priority=priority)
+            for agent in sorted(touched):
+                await self._age(agent, day_number(today), priority)
+            self._tiers_of = today
         while step := await self._thread.call(
             lambda store: settle_step(store, today, self._settings), priority=priority
         ):
             touched |= step
-        if today != self._tiers_of:
-            touched |= await self._thread.call(_agents, priority=priority)
         for agent in sorted(touched):
-            await self._retier(agent, today, priority)
-        self._tiers_of = today
+            while await self._thread.call(
+                lambda store, agent=agent: _retier(store, agent, day_number(today), self._settings), priority=priority
+            ):
+                pass  # each step moves a few hundred facts, so that waiting questions go between
         return touched
 
-    async def _retier(self, agent: str, today: date, priority: Priority) -> None:
-        day, settings = day_number(today), self._settings
-        if today != self._tiers_of:
-            after: int | None = 0
-            while after is not None:
-                after = await self._thread.call(
-                    lambda store, n=after: _rest(store, agent, n, day, settings), priority=priority
-                )
-
-        def candidates(store: Store) -> bool:
-            with store.transaction() as tx:
-                return retier(tx, agent, day, settings)
-
-        while await self._thread.call(candidates, priority=priority):
-            continue
+    async def _age(self, agent: str, day: int, priority: Priority) -> None:
+        """A new day: every fact's score and own tier, in steps."""
+        after: int | None = 0
+        while after is not None:
+            after = await self._thread.call(
+                lambda store, after=after: _retier_rest(store, agent, after, day, self._settings), priority=priority
+            )
 
 
 def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
@@ -154,6 +151,11 @@ def _agents(store: Store) -> set[str]:
     return {str(row[0]) for row in store.execute("SELECT DISTINCT agent_id FROM derived")}
 
 
-def _rest(store: Store, agent: str, after: int, day: int, settings: Settings) -> int | None:
+def _retier(store: Store, agent: str, day: int, settings: Settings) -> bool:
+    with store.transaction() as tx:
+        return retier(tx, agent, day, settings)
+
+
+def _retier_rest(store: Store, agent: str, after: int, day: int, settings: Settings) -> int | None:
     with store.transaction() as tx:
         return retier_rest(tx, agent, day, settings, after=after)

@@ -87,7 +87,7 @@ def _sync(memory: Memory) -> SyncReport:
         pending_rows=status.pending_rows,
         last_ok_at=status.last_ok_at,
         last_error=status.last_error,
-        next_retry_in_s=status.next_retry_in_s,
+        next_retry_in_s=status.next_retry_in_s(memory.clock.monotonic()),
         bytes_today=status.bytes_today,
         picture_pending=status.picture_pending,
         memory_hash=status.memory_hash,

@@ -51,6 +51,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("sync", r.SyncRequest, "synchronise:sync", long=True),
         Operation("restore", r.RestoreRequest, "restore:restore", where="alone", long=True),
         Operation("verify", r.VerifyRequest, "verify:verify", long=True),
+        Operation("ledger", r.LedgerRequest, "ledger:ledger"),
+        Operation("validate", r.ValidateRequest, "validate:validate"),
         Operation("devices", r.DevicesRequest, "devices:devices"),
     )
 }

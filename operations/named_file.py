@@ -1,0 +1,61 @@
+"""A file that a command names: found, read and parsed, with the errors a person understands."""
+
+import asyncio
+from datetime import date
+from pathlib import Path
+
+import msgspec
+
+from ..errors import AccessError, NoInputError
+from ..ingest.names import classify
+from ..ingest.parse import parse_note
+from ..model import ParsedNote
+from .memory import Memory
+
+
+class NamedFile(msgspec.Struct):
+    """One parsed file. `path` is relative to the workspace where the file lies in it, else absolute."""
+
+    path: str
+    agent_id: str
+    data: bytes
+    parsed: ParsedNote
+
+
+async def named_file(memory: Memory, file: str, agent_id: str) -> NamedFile:
+    """Read and parse the file as ingest would; raises `NoInputError`, `AccessError`."""
+    return await asyncio.to_thread(_read_and_parse, memory, memory.workspace / file, agent_id)
+
+
+def todays_note(day: date, agent_id: str, default_agent: str) -> str:
+    """The path of an agent's daily note."""
+    folder = "memory" if agent_id == default_agent else f"memory/{agent_id}"
+    return f"{folder}/{day.isoformat()}.md"
+
+
+def _read_and_parse(memory: Memory, path: Path, agent_id: str) -> NamedFile:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        raise NoInputError(f"{path} is no file.", "Name an existing Markdown file.") from None
+    except OSError as error:
+        raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
+    relative = _within(memory.workspace, path)
+    name = classify(relative or path.name, memory.settings.notes.extra)
+    owner = name.agent_id if relative and name.agent_id else agent_id
+    parsed = parse_note(
+        data,
+        path=relative or path.name,
+        agent_id=owner,
+        date=name.date,
+        is_page=name.kind == "page",
+        max_bytes=memory.settings.notes.max_ingest_bytes,
+    )
+    return NamedFile(relative or str(path), owner, data, parsed)
+
+
+def _within(workspace: Path, path: Path) -> str:
+    try:
+        return path.resolve().relative_to(workspace).as_posix()
+    except ValueError:
+        return ""

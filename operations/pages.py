@@ -1,0 +1,148 @@
+"""MEMORY pages: a hand-edited block is read back into hot state, then the block follows hot state (SPEC section 5)."""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from ..clock import Clock, day_number
+from ..config import Settings
+from ..ingest.mask import mask_text
+from ..ingest.parse import parse_statement
+from ..store import Store
+from ..store.thread import StoreThread
+from ..tiers.changes import Words
+from ..tiers.evidence import page_path
+from ..tiers.hand_edits import apply_changes, read_hand_edits, remember_body
+from ..tiers.hot import hot_state
+from ..tiers.page import Block, body_hash, managed_block, put_block, read_block, render
+from .page_file import read_page, rewrite_page
+
+log = logging.getLogger(__name__)
+
+WORDS = Words(statement=parse_statement, mask=lambda text: mask_text(text)[0])
+"""How text that comes in by hand or by command becomes fact text."""
+
+
+class _Wanted(msgspec.Struct):
+    """What an agent's block should say, and whether this device has said so before."""
+
+    body: str
+    empty: bool
+    said: bool
+
+
+class PageKeeper:
+    """Keeps the managed blocks of all agents' pages in step with hot state, and hot state with edits by hand."""
+
+    def __init__(self, thread: StoreThread, root: Path, settings: Settings, clock: Clock) -> None:
+        self._thread = thread
+        self._root = root
+        self._settings = settings
+        self._clock = clock
+        self._strays: dict[str, tuple[str, list[str]]] = {}
+        self.problems: dict[str, str] = {}
+        """Pages that could not be read or written: path and reason."""
+
+    async def read_back(self, agents: Iterable[str]) -> bool:
+        """Take edits by hand into hot state; returns whether there were any (the caller settles)."""
+        changed = False
+        for agent in sorted(agents):
+            block = read_block(await self._page(agent) or "")
+            if block is not None:
+                changed |= await self._thread.call(lambda store, a=agent, b=block: self._take_edits(store, a, b))
+        return changed
+
+    async def write(self, agents: Iterable[str]) -> list[str]:
+        """Rewrite the blocks whose hot state changed here; returns the paths that were written."""
+        written: list[str] = []
+        for agent in sorted(agents):
+            wanted = await self._thread.call(lambda store, a=agent: self._wanted(store, a))
+            if await self._follow(agent, wanted):
+                written.append(page_path(agent))
+        return written
+
+    async def rewrite(self, agent: str) -> str:
+        """Write the block anew whatever was said before (`hot --rebuild`); returns the page's path."""
+        wanted = await self._thread.call(lambda store: self._wanted(store, agent))
+        await self._follow(agent, msgspec.structs.replace(wanted, said=False, empty=False))
+        return page_path(agent)
+
+    async def _page(self, agent: str) -> str | None:
+        path = page_path(agent)
+        try:
+            data = await asyncio.to_thread(read_page, self._root / path)
+        except OSError as error:
+            self._failed(path, error)
+            return None
+        self.problems.pop(path, None)
+        return None if data is None else data.decode("utf-8", "surrogateescape")
+
+    def _take_edits(self, store: Store, agent: str, block: Block) -> bool:
+        if body_hash(block.body) == block.sha256:
+            with store.transaction() as tx:
+                remember_body(tx, agent, block.body)
+            return False
+        today = self._clock.today()
+        ours = render(hot_state(store, agent, day_number(today), self._settings).state)
+        found = read_hand_edits(store, agent, block, ours)
+        self._strays[agent] = (block.body, found.strays)
+        with store.transaction() as tx:
+            apply_changes(tx, agent, found.changes, WORDS, today)
+        return bool(found.changes)
+
+    def _wanted(self, store: Store, agent: str) -> _Wanted:
+        hot = hot_state(store, agent, day_number(self._clock.today()), self._settings)
+        body = render(hot.state)
+        return _Wanted(body, hot.empty, store.meta(f"page:{agent}") == body_hash(body))
+
+    async def _follow(self, agent: str, wanted: _Wanted) -> bool:
+        path = page_path(agent)
+        # What the page says is settled when it was written, or when what stands there may stand.
+        stands = False
+
+        def change(old: bytes | None) -> bytes | None:
+            nonlocal stands
+            new, stands = self._changed(agent, old, wanted)
+            return new
+
+        try:
+            written = await asyncio.to_thread(rewrite_page, self._root / path, change)
+        except OSError as error:
+            self._failed(path, error)
+            return False
+        self.problems.pop(path, None)
+        if written or (stands and not wanted.said):
+            await self._thread.call(lambda store: _remember(store, agent, wanted.body))
+        return written
+
+    def _changed(self, agent: str, old: bytes | None, wanted: _Wanted) -> tuple[bytes | None, bool]:
+        """The page with its block as it should be, or None and whether it may stay as it is."""
+        page = None if old is None else old.decode("utf-8", "surrogateescape")
+        block = read_block(page or "")
+        strays: list[str] = []
+        if block is None:
+            if wanted.said or wanted.empty:
+                return None, True  # nothing to say, or a person took the block out and nothing has changed since
+        elif body_hash(block.body) == block.sha256:
+            if wanted.said or block.body == wanted.body:
+                return None, True  # some memoryd wrote it: it stands until our own hot state changes
+        else:
+            seen, strays = self._strays.get(agent, ("", []))
+            if seen != block.body:
+                return None, False  # edited since it was read back: the next look reads it first
+        return put_block(page, managed_block(wanted.body), strays).encode("utf-8", "surrogateescape"), False
+
+    def _failed(self, path: str, error: OSError) -> None:
+        reason = error.strerror or str(error)
+        if self.problems.get(path) != reason:
+            log.warning("%s cannot be kept up to date: %s", path, reason)
+        self.problems[path] = reason
+
+
+def _remember(store: Store, agent: str, body: str) -> None:
+    with store.transaction() as tx:
+        remember_body(tx, agent, body)
+        tx.set_meta(f"page:{agent}", body_hash(body))
