@@ -38,10 +38,10 @@ class Score(NamedTuple):
     ms: float
 
 
-def main() -> int:
+def main(*names: str) -> int:
     """Print one line a set; 66 when there is no folder."""
     folder = Path(os.environ.get("MEMORYD_BENCH", ""))
-    sets = sys.argv[1:] or sorted(path.parent.name for path in folder.glob("*/queries.jsonl"))
+    sets = names or sorted(path.parent.name for path in folder.glob("*/queries.jsonl"))
     if "MEMORYD_BENCH" not in os.environ or not sets:
         print("No retrieval sets: set MEMORYD_BENCH to the folder that holds them.", file=sys.stderr)
         return 66
@@ -113,4 +113,4 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

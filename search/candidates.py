@@ -12,7 +12,7 @@ from ..store import Store, Value
 from .dates import DayRange
 from .tokens import Term
 
-COLUMNS = {"body": 1.0, "headings": 0.6, "category": 0.3, "extra": 0.7, "context": 0.4}
+COLUMNS = {"body": 1.0, "headings": 0.9, "category": 0.3, "extra": 0.7, "context": 0.4}
 """The index's columns in their order, and what a match in each is worth beside one in the fact's own words."""
 
 KEPT = 160

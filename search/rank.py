@@ -17,11 +17,11 @@ from .candidates import COLUMNS, Weighed, candidates, of_days, scope_of, weigh
 from .dates import DayRange, named_days
 from .tokens import index_tokens, query_tokens
 
-_K1 = 1.2
-_B = 0.4
+_K1 = 0.6
+_B = 0.1
 _TYPICAL_TOKENS = 20
 _PHRASE = 0.25
-_NEAR = 0.15
+_NEAR = 0.1
 _DAY = 0.25
 _PRIOR = 0.05
 _NEAR_TOKENS = 3
