@@ -55,8 +55,6 @@ class Intake:
         self.new_agents: list[str] = []
         self.changed_pages: set[str] = set()
         """Agents whose MEMORY page was taken in since somebody looked here."""
-        self.first_seen: dict[str, int] = {}
-        """What a restore knows to be older; empty otherwise."""
 
     async def load(self) -> None:
         """Read what was compared before this process started."""
@@ -190,7 +188,6 @@ class Intake:
             size=each.record.size,
             parsed=each.parsed,
             successors=successors(old, new) if old else (),
-            first_seen=self.first_seen,
             keep_body=self._settings.sync.notes == "backup",
         )
         apply_note(tx, note)

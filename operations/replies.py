@@ -186,6 +186,7 @@ class RestoreReply(msgspec.Struct):
     masked_lines: int
     from_device: str = ""
     left_as_they_are: list[str] = []
+    incomplete: dict[str, str] = {}
 
 
 class VerifyReply(msgspec.Struct):

@@ -162,6 +162,13 @@ def _number(value: Value) -> int:
     return value
 
 
+def notes_of(store: Store, device: str) -> list[NoteRow]:
+    """All notes of a device, deleted ones too."""
+    columns = next(each.columns for each in TABLES if each.name == "notes")
+    rows = store.execute(f"SELECT {columns} FROM notes WHERE device = ? ORDER BY agent_id, path", (device,))
+    return [_note(*row) for row in rows]
+
+
 def device_row(store: Store, device: str) -> DeviceRow | None:
     """What is known of a device."""
     rows: list[ResultRow] = store.execute(f"SELECT {TABLES[-1].columns} FROM devices WHERE device = ?", (device,))

@@ -1,13 +1,13 @@
 """One note, one transaction: chunks, facts and mentions first, then the note's own row (DATA sections 2 and 5)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from ..model import Metadata, NoteState, ParsedMention, ParsedNote, fact_id
 from .chunks import cut, mask_lines
 from .store import Store, Tx
-from .versions import set_edit, withdraw_edit
+from .versions import name_fact, set_edit, withdraw_edit
 
 _JSON = msgspec.json.Encoder()
 _strings = msgspec.json.Decoder(list[str])
@@ -17,8 +17,7 @@ _EXPLICIT_FIELDS = ("category", "importance", "task_state")
 class StatedNote(msgspec.Struct):
     """A parsed note on its way into the store.
 
-    `successors` are `(new fact id, old fact id)` of blocks that replaced a similar one;
-    `first_seen` [ms] overrides the present for facts that a restore knows to be older.
+    `successors` are `(new fact id, old fact id)` of blocks that replaced a similar one.
     """
 
     agent_id: str
@@ -26,7 +25,6 @@ class StatedNote(msgspec.Struct):
     size: int
     parsed: ParsedNote
     successors: Sequence[tuple[str, str]] = ()
-    first_seen: Mapping[str, int] = {}
     keep_body: bool = True
 
 
@@ -159,23 +157,14 @@ def _write_chunks(tx: Tx, note: StatedNote, hidden: Sequence[int], old: Sequence
 def _write_facts(tx: Tx, note: StatedNote, kept: Sequence[tuple[str, ParsedMention]]) -> None:
     wanted = {fact: each.text for fact, each in kept}
     rows = tx.execute(
-        "SELECT id, first_seen FROM facts WHERE agent_id = ? AND rev > 0 AND id IN (SELECT value FROM json_each(?))",
+        "SELECT id FROM facts WHERE agent_id = ? AND rev > 0 AND id IN (SELECT value FROM json_each(?))",
         (note.agent_id, _JSON.encode(list(wanted)).decode()),
     )
-    known = {str(fact): seen for fact, seen in rows}
+    known = {str(row[0]) for row in rows}
     now = tx.store.clock.now_ms()
     for fact, text in wanted.items():
-        seen = note.first_seen.get(fact, now)
-        had = known.get(fact)
-        if isinstance(had, int) and had <= seen:
-            continue
-        tx.run(
-            "INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (agent_id, id) DO UPDATE SET"
-            " first_seen = min(first_seen, excluded.first_seen), rev = excluded.rev",
-            (note.agent_id, fact, text, seen, tx.next_rev()),
-        )
-        tx.touch(note.agent_id, fact)
+        if fact not in known:
+            name_fact(tx, note.agent_id, fact, text, now)
 
 
 def _write_mentions(tx: Tx, note: StatedNote, kept: Sequence[tuple[str, ParsedMention]]) -> bool:

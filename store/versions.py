@@ -62,9 +62,8 @@ def record_access(tx: Tx, agent_id: str, facts: Iterable[str], day: int) -> None
             tx.touch(agent_id, fact)
 
 
-def name_fact(tx: Tx, agent_id: str, text: str, first_seen: int) -> str:
-    """The id of a fact that this device states from now on: made, or taken into this device's log."""
-    fact = fact_id(agent_id, text)
+def name_fact(tx: Tx, agent_id: str, fact: str, text: str, first_seen: int) -> None:
+    """Take a fact into this device's log, making it unless another device stated it before; `first_seen` in ms."""
     tx.run(
         "INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (agent_id, id) DO UPDATE SET"
@@ -73,7 +72,6 @@ def name_fact(tx: Tx, agent_id: str, text: str, first_seen: int) -> str:
         (agent_id, fact, text, first_seen, tx.next_rev()),
     )
     tx.touch(agent_id, fact)
-    return fact
 
 
 def is_forgotten(tx: Tx, agent_id: str, fact: str) -> bool:
@@ -89,7 +87,8 @@ def state_fact(
     task_state: str = "", date: str = "",
 ) -> str:  # fmt: skip
     """State a fact by command: a mention without a note. Stating it again replaces that mention."""
-    fact = name_fact(tx, agent_id, text, tx.store.clock.now_ms())
+    fact = fact_id(agent_id, text)
+    name_fact(tx, agent_id, fact, text, tx.store.clock.now_ms())
     rows = tx.execute(
         "SELECT n FROM mentions WHERE agent_id = ? AND device = ? AND path = ? AND fact_id = ?",
         (agent_id, tx.device, COMMAND_PATH, fact),

@@ -16,14 +16,14 @@ def mention(text, line, **values):
     return ParsedMention(text=text, line_from=line, **given)
 
 
-def note_of(texts, *, path=PATH, successors=(), first_seen=None, keep_body=True, mentions=None):
+def note_of(texts, *, path=PATH, successors=(), keep_body=True, mentions=None):
     """A note whose lines are list items."""
     body = "".join(f"- {text}\n" for text in texts).encode()
     stated = mentions or [mention(text, line) for line, text in enumerate(texts, 1)]
     parsed = ParsedNote(body, [("fact", at) for at in range(len(texts))], stated, [], "ok")
     return StatedNote(
         agent_id="default", path=path, size=len(body), parsed=parsed, successors=successors,
-        first_seen=first_seen or {}, keep_body=keep_body,
+        keep_body=keep_body,
     )  # fmt: skip
 
 

@@ -155,15 +155,6 @@ def test_an_explicit_change_in_the_note_withdraws_an_older_edit(apply, store, me
     assert store.execute("SELECT value FROM edits WHERE field = 'done'") == [(None,)]
 
 
-def test_the_smaller_first_seen_wins(apply, store):
-    """A restore knows that a fact is older than this device."""
-    apply(["one"])
-    apply(["one"], first_seen={_id("one"): 5})
-    apply(["one"])
-
-    assert store.execute("SELECT first_seen FROM facts") == [(5,)]
-
-
 def test_a_fact_of_another_device_enters_this_log_when_named(apply, store):
     """A log stands alone: a fact that only came from another gets a revision of its own."""
     store.db.run(
