@@ -58,7 +58,7 @@ def render(state: dict[str, Any]) -> str:
     sections = {
         "identity": _field_lines(state["identity"]),
         "owner_profile": _field_lines(state["owner_profile"]),
-        "projects": [line for project in active["projects"] for line in _project_lines(project)],
+        "projects": [line for project in active["projects"] for line in _project_lines(project)][:-1],
         "tasks": [f"- [{_folded(task['status']).upper()}] {_folded(task['text'])}" for task in active["tasks"]],
         "events": [f"- [{_month_day(event['timestamp'])}] {_folded(event['text'])}" for event in active["events"]],
         "lessons": [_lesson_line(lesson) for lesson in state["critical_lessons"]],
@@ -134,7 +134,7 @@ def _project_lines(project: dict[str, Any]) -> list[str]:
         lines.append(description)
     if status := shown_value(project.get("status")):
         lines.append(f"**Status:** {status}")
-    return [*lines, ""]
+    return [*lines, ""]  # the blank keeps the next project's heading apart
 
 
 def _lesson_line(lesson: dict[str, Any]) -> str:
