@@ -20,7 +20,7 @@ from .cloud import CloudState, read_cloud
 from .heads import SET_BACK_HINT, Verdict, check_other_heads, judge_own_head
 from .hrana import CloudClient
 from .picture import Critical, Picture, count_undrawn
-from .pull import Pulled, Puller
+from .pull import Progress, Pulled, Puller
 from .push import HeadMovedError, Pusher, remember_cloud
 from .snapshot import has_duty, write_snapshot
 from .status import SyncStatus
@@ -126,12 +126,22 @@ class SyncService:
         self._wake.set()
         return done
 
-    async def pull(self) -> Exchange:
-        """Only fold what the others sent; raises what went wrong. The state of `status` stays as it was."""
+    async def pull(
+        self, *, keep_chunks: bool = False, settle: bool = True, on_rows: Progress = lambda _: None
+    ) -> Exchange:
+        """Only fold what the others sent; raises what went wrong. The state of `status` stays as it was.
+
+        A restore keeps the chunks, and settles by itself when the notes are in.
+        """
         async with self._lock:
             done = Exchange(0, 0)
+            puller = Puller(self.thread, self.client, keep_chunks=True) if keep_chunks else self._puller
             for _ in range(_MAX_ROUNDS):
-                if await self._look(done, retry_faults=True) is not None:
+                state, pulled = await self._look(puller, on_rows=on_rows)
+                done.pulled += pulled.rows
+                if settle:
+                    await self._digest(pulled, done)
+                if state is not None:
                     break
             await self.count()
             return done
@@ -170,7 +180,9 @@ class SyncService:
     async def _try_exchange(self, *, retry_faults: bool) -> Exchange:
         done = Exchange(0, 0)
         for _ in range(_MAX_ROUNDS):
-            state = await self._look(done, retry_faults=retry_faults)
+            state, pulled = await self._look(self._puller, retry_faults=retry_faults)
+            done.pulled += pulled.rows
+            await self._digest(pulled, done)
             if state is None:
                 continue  # under a new id from here on
             try:
@@ -182,26 +194,26 @@ class SyncService:
             return done
         raise MemorydError("This device's log in the cloud keeps moving.", "Look for a copy of this device.")
 
-    async def _look(self, done: Exchange, *, retry_faults: bool) -> CloudState | None:
-        """Check the cloud and fold what is new; None when this device has taken a new id and must look again."""
+    async def _look(
+        self, puller: Puller, *, retry_faults: bool = True, on_rows: Progress = lambda _: None
+    ) -> tuple[CloudState | None, Pulled]:
+        """Check the cloud and fold what is new; no state when this device has taken a new id and must look again."""
         state = await read_cloud(self.client)
         self.last_seen = {each.device: each.at / 1000 for each in state.heads.values()}
         known = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
         if not state.value and not known:
-            return state
+            return state, Pulled()
         check_cloud(state.value, known)
         if not known:
             await self.thread.call(lambda store: remember_cloud(store, state.value))
         if await self._is_forked(state):
-            return None
+            return None, Pulled()
         check_other_heads(state.heads, await self.thread.call(cursors, priority=Priority.READ))
-        pulled = await self._puller.pull(state, retry_faults=retry_faults)
-        done.pulled += pulled.rows
-        await self._digest(pulled, done)
+        pulled = await puller.pull(state, on_rows, retry_faults=retry_faults)
         if pulled.succeeded_by:
             await self._take_new_id(f"device {pulled.succeeded_by} took over from this one", succeeds=False)
-            return None
-        return state
+            return None, pulled
+        return state, pulled
 
     async def _is_forked(self, state: CloudState) -> bool:
         device, sent = await self.thread.call(lambda store: (store.device, receipts(store)), priority=Priority.READ)

@@ -1,0 +1,136 @@
+"""Putting notes into a workspace without ever following a link, writing over a file, or leaving half of one."""
+
+import errno
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ..errors import AccessError, MemorydError
+
+TEXT_FILES = ("memory/custom_dict.txt", "memory/aliases.txt")
+"""The only files without `.md` that are backed up."""
+MAX_NAME_BYTES = 255
+_TEMPORARY = ".memoryd-restore-"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOT_A_FOLDER = (errno.ELOOP, errno.ENOTDIR)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+_MASK = re.compile(rb"\[masked:[^\]\s]+\]|\[forgotten\]")
+
+Local: TypeAlias = Literal["missing", "same", "differs"]
+
+
+def is_safe(path: str) -> bool:
+    """Whether a path from a log may be written: inside the workspace, nothing hidden, a note or a known text file."""
+    parts = path.split("/")
+    if _CONTROL.search(path) or any(part in ("", "..") or part.startswith(".") for part in parts):
+        return False
+    try:
+        fits = all(len(part.encode()) <= MAX_NAME_BYTES for part in parts)
+    except UnicodeEncodeError:
+        return False
+    return fits and (path.endswith(".md") or path in TEXT_FILES)
+
+
+def look(root: Path, path: str, data: bytes) -> Local:
+    """What stands at `path` now, compared with `data`. Links and folders in its place differ."""
+    try:
+        with _parent(root, path, make=False) as folder:
+            return "same" if _read(folder, path) == data else "differs"
+    except FileNotFoundError:
+        return "missing"
+    except OSError as error:
+        if error.errno in _NOT_A_FOLDER or error.errno == errno.EISDIR:
+            return "differs"
+        raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
+
+
+def write_all(root: Path, files: Iterable[tuple[str, bytes]]) -> list[str]:
+    """Write new files: temporary file, fsync, link, and at the end fsync of each folder; returns their paths.
+
+    A file that is already there with these bytes is left (an earlier run was cut off). Raises
+    `MemorydError` for one that appeared meanwhile with others, `AccessError` where the system refuses.
+    """
+    written: list[str] = []
+    folders: set[str] = set()
+    try:
+        for path, data in files:
+            with _parent(root, path, make=True) as folder:
+                parent = path.rpartition("/")[0]
+                if parent not in folders:
+                    _sweep(folder)
+                    folders.add(parent)
+                _write_one(folder, path, data)
+            written.append(path)
+        for parent in folders:
+            with _parent(root, f"{parent}/x" if parent else "x", make=False) as folder:
+                os.fsync(folder)
+    except OSError as error:
+        raise AccessError(
+            f"The workspace refused a file: {error.strerror}.", "Check its owner, mode and space."
+        ) from None
+    return written
+
+
+def masked_lines(data: bytes) -> int:
+    """How many lines hold a mask of a secret or of a forgotten sentence."""
+    return sum(1 for line in data.split(b"\n") if _MASK.search(line))
+
+
+@contextmanager
+def _parent(root: Path, path: str, *, make: bool) -> Iterator[int]:
+    """The open folder of `path`, reached part by part without following a link."""
+    folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
+    try:
+        for part in path.split("/")[:-1]:
+            if make:
+                _make_folder(folder, part)
+            below = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _make_folder(folder: int, name: str) -> None:
+    try:
+        os.mkdir(name, dir_fd=folder)
+    except FileExistsError:
+        return
+    os.fsync(folder)
+
+
+def _read(folder: int, path: str) -> bytes:
+    descriptor = os.open(path.rpartition("/")[2], os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
+
+
+def _write_one(folder: int, path: str, data: bytes) -> None:
+    name, temporary = path.rpartition("/")[2], _TEMPORARY + secrets.token_hex(4)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(temporary, flags, 0o666, dir_fd=folder), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        # A link, not a rename: a rename would replace a file that appeared meanwhile.
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        if _read(folder, path) != data:
+            raise MemorydError(
+                f"{path} appeared while it was restored.", "Nothing was overwritten; run it again."
+            ) from None
+    finally:
+        os.unlink(temporary, dir_fd=folder)
+
+
+def _sweep(folder: int) -> None:
+    """Remove what an earlier run left when it was cut off."""
+    for name in os.listdir(folder):
+        if name.startswith(_TEMPORARY):
+            os.unlink(name, dir_fd=folder)

@@ -1,0 +1,277 @@
+"""Bringing a lost device's notes and memory back (DATA section 6, SPEC section 7).
+
+Three steps, so that operations can ingest between them: `plan_restore` folds all logs and checks everything,
+`write_notes` writes what is missing, `finish_restore` compares, and says last of all that this device succeeds
+the other. Cut off anywhere, it is run again and goes on.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from ..clock import Clock
+from ..errors import MemorydError, NoInputError, UsageError
+from ..model import NoteRow
+from ..store import Store
+from ..store.log import device_row, notes_of
+from ..store.rekey import take_over
+from ..store.sent import cursors
+from ..store.thread import Priority, StoreThread
+from .cloud import CloudState
+from .files import Local, is_safe, look, masked_lines, write_all
+from .gather import Progress, fetch_chunks, fold_all, held_chunks
+from .service import SyncService
+
+RESTORED = "memory/.restored"
+"""Where `--merge` puts the cloud's copy of a file that differs; never ingested."""
+_BATCH_FILES = 100
+_BATCH_BYTES = 4_000_000
+_LISTED = 20
+"""How many files or devices an error names."""
+
+
+def _silent(_phase: str, _done: int, _of: int) -> None:
+    """No progress is wanted."""
+
+
+class RestorePlan(msgspec.Struct):
+    """What a restore will do. `missing`, `same` and `differing` are notes of `device`, by what stands here now.
+
+    `incomplete` names notes that cannot be brought back whole, and why; `notes_extra` are the
+    globs by which `device` took further files as notes.
+    """
+
+    device: str
+    state: CloudState
+    root: Path
+    copy: bool
+    missing: list[NoteRow] = []
+    same: list[NoteRow] = []
+    differing: list[NoteRow] = []
+    incomplete: dict[str, str] = {}
+    notes_extra: list[str] = []
+    masked_lines: int = 0
+
+    @property
+    def notes(self) -> list[NoteRow]:
+        """Every note that stands here after `write_notes` as the cloud has it."""
+        return [*self.same, *self.missing]
+
+
+class Restored(msgspec.Struct):
+    """How a restore ended.
+
+    `verified`: the text of every note in `notes` and the head of every log are the cloud's, and no note is
+    `incomplete`. `differing` local files were left as they are.
+    """
+
+    agents: list[str]
+    notes: int
+    verified: bool
+    masked_lines: int
+    incomplete: dict[str, str]
+    differing: list[str]
+    succeeded: bool
+
+
+async def plan_restore(
+    service: SyncService,
+    root: Path,
+    *,
+    from_: str = "",
+    copy: bool = False,
+    merge: bool = False,
+    progress: Progress = _silent,
+) -> RestorePlan:
+    """Fold all logs, choose the device, compare its notes with the disk; nothing is written into the workspace.
+
+    Raises `NoInputError` without anything to restore, `UsageError` when several devices come into question,
+    and `MemorydError` listing the local files that differ unless `merge`.
+    """
+    state = await fold_all(service, progress)
+    device = await service.thread.call(partial(_choose, state=state, wanted=from_), priority=Priority.READ)
+    notes = await service.thread.call(partial(notes_of, device=device), priority=Priority.READ)
+    await fetch_chunks(service, device, notes)
+    known = await service.thread.call(partial(device_row, device=device), priority=Priority.READ)
+    plan = RestorePlan(device, state, root, copy, notes_extra=known.notes_extra if known else [])
+    await _check(service.thread, plan, [note for note in notes if note.deleted_at is None], progress)
+    if plan.differing and not merge:
+        raise _differing_error(plan.differing)
+    return plan
+
+
+async def write_notes(service: SyncService, plan: RestorePlan, *, progress: Progress = _silent) -> list[str]:
+    """Write what is missing, small notes first, and copies of differing ones; returns the paths to ingest."""
+    missing = sorted(plan.missing, key=_size)
+    done = 0
+    for batch in _batches(missing):
+        bodies = [(note.path, await read_body(service.thread, note)) for note in batch]
+        await asyncio.to_thread(write_all, plan.root, bodies)
+        done += len(batch)
+        progress("write", done, len(missing))
+    folder = f"{RESTORED}/{_stamp(service.clock)}"
+    for batch in _batches(plan.differing):
+        bodies = [(f"{folder}/{note.path}", await read_body(service.thread, note)) for note in batch]
+        await asyncio.to_thread(write_all, plan.root, bodies)
+    return [note.path for note in plan.notes]
+
+
+async def finish_restore(service: SyncService, plan: RestorePlan) -> Restored:
+    """After the notes were ingested: compare, let go of the fetched chunks, and succeed the device last of all."""
+    wrong = await service.thread.call(partial(_not_taken_in, notes=plan.notes), priority=Priority.READ)
+    all_folded = await service.thread.call(partial(_is_folded, state=plan.state), priority=Priority.READ)
+    succeeds = not plan.copy and not plan.differing
+    agents = await service.thread.call(partial(_finish, device=plan.device, succeeds=succeeds))
+    return Restored(
+        agents=agents,
+        notes=len(plan.notes),
+        verified=all_folded and not wrong and not plan.incomplete,
+        masked_lines=plan.masked_lines,
+        incomplete={**plan.incomplete, **dict.fromkeys(wrong, "it changed while it was restored")},
+        differing=[note.path for note in plan.differing],
+        succeeded=succeeds,
+    )
+
+
+async def read_body(thread: StoreThread, note: NoteRow) -> bytes:
+    """The bytes of a note from its chunks; the caller has made sure that all are there."""
+    pieces: list[bytes] = []
+    for start in range(0, len(note.chunks), _BATCH_FILES):
+        names = note.chunks[start : start + _BATCH_FILES]
+        pieces.append(await thread.call(partial(_join, names=names), priority=Priority.BULK))
+    return b"".join(pieces)
+
+
+# ---- choosing and checking -------------------------------------------------------------------------------
+
+
+def _choose(store: Store, state: CloudState, wanted: str) -> str:
+    rows = {device: device_row(store, device) for device in sorted(state.heads) if device != store.device}
+    names = {device: row.name if row else "" for device, row in rows.items()}
+    if wanted:
+        found = [wanted] if wanted in rows else [device for device, name in names.items() if name == wanted]
+        if len(found) == 1:
+            return found[0]
+        raise UsageError(f"{wanted!r} names no single device of this memory.", f"There are: {_listed(names)}")
+    succeeded = {old for device in _all_devices(store) for old in _succeeds(store, device)}
+    left = {device: name for device, name in names.items() if device not in succeeded}
+    if not left:
+        raise NoInputError("No other device's memory waits to be restored.", "Name one with --from: " + _listed(names))
+    if len(left) > 1:
+        raise UsageError("Several devices share this memory.", f"Name one with --from: {_listed(left)}")
+    return next(iter(left))
+
+
+def _all_devices(store: Store) -> list[str]:
+    return [str(row[0]) for row in store.execute("SELECT device FROM devices")]
+
+
+def _succeeds(store: Store, device: str) -> list[str]:
+    row = device_row(store, device)
+    return row.succeeds if row else []
+
+
+def _listed(names: dict[str, str]) -> str:
+    shown = [f"{device} ({name})" if name else device for device, name in list(names.items())[:_LISTED]]
+    return ", ".join(shown) or "none"
+
+
+async def _check(thread: StoreThread, plan: RestorePlan, notes: Sequence[NoteRow], progress: Progress) -> None:
+    held = await thread.call(held_chunks, priority=Priority.READ)
+    for number, note in enumerate(notes, 1):
+        if reason := _unfit(note, held):
+            plan.incomplete[note.path] = reason
+            continue
+        body = await read_body(thread, note)
+        local = await asyncio.to_thread(look, plan.root, note.path, body)
+        plan.masked_lines += masked_lines(body)
+        _bucket(plan, local).append(note)
+        progress("check", number, len(notes))
+
+
+def _bucket(plan: RestorePlan, local: Local) -> list[NoteRow]:
+    return {"missing": plan.missing, "same": plan.same, "differs": plan.differing}[local]
+
+
+def _unfit(note: NoteRow, held: set[str]) -> str:
+    """Why a note cannot be brought back, '' if it can."""
+    if not is_safe(note.path):
+        return "its path is not one that a restore may write"
+    if note.size and not note.chunks:
+        return "its text was not backed up"
+    if not held.issuperset(note.chunks):
+        return "a part of its text is missing in the log"
+    return ""
+
+
+def _differing_error(notes: Sequence[NoteRow]) -> MemorydError:
+    listed = ", ".join(note.path for note in notes[:_LISTED])
+    more = f" and {len(notes) - _LISTED} more" if len(notes) > _LISTED else ""
+    return MemorydError(
+        f"These local files differ from the cloud's: {listed}{more}. Nothing was written.",
+        "Move them away, or use --merge: it writes only what is missing.",
+    )
+
+
+# ---- store -----------------------------------------------------------------------------------------------
+
+
+def _join(store: Store, names: Sequence[str]) -> bytes:
+    rows = store.execute(
+        "SELECT sha256, data FROM chunks WHERE sha256 IN (SELECT value FROM json_each(?))",
+        (msgspec.json.encode(list(names)).decode(),),
+    )
+    found = {str(row[0]): row[1] for row in rows}
+    pieces = [found[name] for name in names]
+    return b"".join(piece for piece in pieces if isinstance(piece, bytes))
+
+
+def _not_taken_in(store: Store, notes: Sequence[NoteRow]) -> list[str]:
+    """Paths of notes that this device does not hold exactly as the cloud does."""
+    own = {(note.agent_id, note.path): note for note in notes_of(store, store.device) if note.deleted_at is None}
+    return [
+        note.path
+        for note in notes
+        if (note.agent_id, note.path) not in own or own[note.agent_id, note.path].chunks != note.chunks
+    ]
+
+
+def _is_folded(store: Store, state: CloudState) -> bool:
+    """Whether every log of `state` was folded to its head, or further."""
+    folded = {each.device: each for each in cursors(store) if not each.fault and each.device != store.device}
+    return all(
+        device == store.device
+        or (device in folded and (folded[device].idx > head.idx or folded[device].sha256 == head.sha256))
+        for device, head in state.heads.items()
+    )
+
+
+def _finish(store: Store, device: str, *, succeeds: bool) -> list[str]:
+    with store.transaction() as tx:
+        tx.run("DELETE FROM chunks WHERE rev = 0")
+        if succeeds:
+            take_over(tx, [device])
+    return [str(row[0]) for row in store.execute("SELECT DISTINCT agent_id FROM facts ORDER BY agent_id")]
+
+
+def _batches(notes: Sequence[NoteRow]) -> Iterator[list[NoteRow]]:
+    batch: list[NoteRow] = []
+    for note in notes:
+        batch.append(note)
+        if len(batch) >= _BATCH_FILES or sum(each.size for each in batch) >= _BATCH_BYTES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _size(note: NoteRow) -> int:
+    return note.size
+
+
+def _stamp(clock: Clock) -> str:
+    return datetime.fromtimestamp(clock.now_ms() / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
