@@ -14,12 +14,13 @@ from ..operations.memory import Memory
 from ..operations.requests import Request
 from ..operations.table import Operation, Outcome
 from .app import Progress, create_app
+from .inbox import Heard
 from .listener import Listener
 from .names import extra_folders
 from .notify import Notifier
 from .pulse import Pulse, disarm_last_resort, kept_running
 from .scheduler import Scheduler
-from .watcher import Heard, Watcher
+from .watcher import Watcher
 from .worker import Worker
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from memoryd.clock import ManualClock
-from memoryd.daemon.watcher import Heard, Watcher
+from memoryd.daemon.inbox import Heard
+from memoryd.daemon.watcher import Watcher
 from memoryd.daemon.worker import Worker
 from watchdog.observers import Observer
 
@@ -312,7 +313,7 @@ async def test_lost_events_lead_to_a_look_at_everything(ears):
 
 async def test_a_full_queue_is_dropped_for_a_look_at_everything(workspace, monkeypatch):
     """More paths than the queue holds become one scan, not a growing queue."""
-    monkeypatch.setattr("memoryd.daemon.watcher.QUEUE_LIMIT", 10)
+    monkeypatch.setattr("memoryd.daemon.inbox.QUEUE_LIMIT", 10)
     ears = Ears(workspace)
     await ears.watcher.start()
     for number in range(30):  # the loop does not turn meanwhile
