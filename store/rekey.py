@@ -11,18 +11,18 @@ from .store import Store, Tx, new_device_id
 _JSON = msgspec.json.Encoder()
 
 
-def take_new_id(store: Store, *, succeeds: bool) -> tuple[str, str]:
+def take_new_id(store: Store) -> tuple[str, str]:
     """Go on under a new device id, in one transaction; returns `(new, former)`.
 
     Own notes and mentions move to the new id, everything of this device's log is sent again under it,
-    and the former log is folded like any other from its beginning; own reads stay behind in it. With
-    `succeeds` the new id takes over from the former one (a fork), else the former one was already
-    taken over by somebody else.
+    and the former log is folded like any other from its beginning; own reads stay behind in it. The new id
+    succeeds the former one, also where somebody else did so already: it has every note of it, so a line that
+    is removed here later does not live on in the former log.
     """
     former, new = store.device, new_device_id()
     with store.transaction() as tx:
         _move_rows(tx, former, new)
-        _introduce(tx, former, new, [former] if succeeds else [])
+        _introduce(tx, former, new)
         tx.set_meta("device", new)
         tx.set_meta("pushed_rev", "0")
         move_cursor(tx, former, 0, "")
@@ -49,14 +49,14 @@ def _move_rows(tx: Tx, former: str, new: str) -> None:
     tx.run("DELETE FROM access WHERE device = ?", (former,))
 
 
-def _introduce(tx: Tx, former: str, new: str, succeeds: list[str]) -> None:
+def _introduce(tx: Tx, former: str, new: str) -> None:
     known = device_row(tx.store, former)
     name, platform = (known.name, known.platform) if known else ("unnamed", "")
     extra = known.notes_extra if known else []
     tx.run("UPDATE devices SET rev = 0 WHERE device = ?", (former,))
     tx.run(
         "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (new, name, platform, tx.store.clock.now_ms(), _json(extra), _json(succeeds), tx.next_rev()),
+        (new, name, platform, tx.store.clock.now_ms(), _json(extra), _json([former]), tx.next_rev()),
     )
 
 

@@ -211,7 +211,7 @@ class SyncService:
         check_other_heads(state.heads, await self.thread.call(cursors, priority=Priority.READ))
         pulled = await puller.pull(state, on_rows, retry_faults=retry_faults)
         if pulled.succeeded_by:
-            await self._take_new_id(f"device {pulled.succeeded_by} took over from this one", succeeds=False)
+            await self._take_new_id(f"device {pulled.succeeded_by} took over from this one")
             return None, pulled
         return state, pulled
 
@@ -221,7 +221,7 @@ class SyncService:
         if verdict is Verdict.SET_BACK:
             raise CloudStoppedError("The cloud was set back: it lost segments of this device.", SET_BACK_HINT)
         if verdict is Verdict.FORK:
-            await self._take_new_id("another machine writes under this device's id", succeeds=True)
+            await self._take_new_id("another machine writes under this device's id")
             return True
         if verdict is Verdict.CONFIRM and receipt is not None:
             await self.thread.call(lambda store: _confirm(store, receipt))
@@ -239,8 +239,8 @@ class SyncService:
             if self._on_reread is not None:
                 await self._on_reread(pulled.reread)
 
-    async def _take_new_id(self, reason: str, *, succeeds: bool) -> None:
-        new, former = await self.thread.call(lambda store: take_new_id(store, succeeds=succeeds))
+    async def _take_new_id(self, reason: str) -> None:
+        new, former = await self.thread.call(take_new_id)
         notice = f"This device is now {new}, it was {former}: {reason}."
         self._log.warning("%s", notice)
         self.status.notices = [*self.status.notices, notice]
