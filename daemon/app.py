@@ -207,9 +207,7 @@ def _with_version(headers: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def _health(outcome: Outcome) -> Response:
     status = msgspec.to_builtins(outcome.reply)
-    kept = {key: status[key] for key in ("v", "version", "pid", "state") if key in status}
-    healthy = status.get("state") in ("starting", "ok")
-    return _json(kept | {"healthy": healthy}, 200)
+    return _json({key: status[key] for key in ("v", "version", "pid", "state", "healthy")}, 200)
 
 
 def _metrics(outcome: Outcome) -> Response:

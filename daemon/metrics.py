@@ -8,7 +8,7 @@ Sample = tuple[str, dict[str, str], float]
 _HELP = {
     "memoryd_info": "Version of the running daemon.",
     "memoryd_uptime_seconds": "Time since the daemon started.",
-    "memoryd_healthy": "1 when the state is ok or starting.",
+    "memoryd_healthy": "1 when everything was compared lately and the notes are watched.",
     "memoryd_notes": "Known notes.",
     "memoryd_notes_with_findings": "Notes that a person should look at.",
     "memoryd_notes_unreadable": "Notes that cannot be read.",
@@ -45,7 +45,7 @@ def _samples(status: Mapping[str, Any]) -> Iterator[Sample]:
     notes, watcher, sync = status.get("notes", {}), status.get("watcher", {}), status.get("sync", {})
     yield "memoryd_info", {"version": str(status.get("version", ""))}, 1
     yield "memoryd_uptime_seconds", {}, status.get("uptime_s", 0.0)
-    yield "memoryd_healthy", {}, status.get("state") in ("ok", "starting")
+    yield "memoryd_healthy", {}, status.get("healthy", False)
     yield "memoryd_notes", {}, notes.get("known", 0)
     yield "memoryd_notes_with_findings", {}, notes.get("with_findings", 0)
     yield "memoryd_notes_unreadable", {}, len(notes.get("unreadable", []))

@@ -41,7 +41,7 @@ OPERATIONS = {
 }
 
 STATUS = {
-    "v": 1, "version": "9", "pid": 7, "uptime_s": 1.5, "state": "ok", "workspace": "/w", "pending": 2,
+    "v": 1, "version": "9", "pid": 7, "uptime_s": 1.5, "state": "ok", "healthy": True, "workspace": "/w", "pending": 2,
     "watcher": {"state": "native", "last_event_age_s": None, "last_scan_age_s": 3.25},
     "notes": {"known": 4, "with_findings": 1, "unreadable": [{}], "unmatched": 0},
     "agents": {'a"b': {"facts": {"hot": 1, "warm": 2_000_000}, "hot_bytes": 10, "warm_bytes": 20, "tree_nodes": 3}},
@@ -144,6 +144,7 @@ async def test_status_health_and_metrics_are_answered(listener):
     lines = body.decode().splitlines()
     assert 'memoryd_facts{agent="a\\"b",tier="warm"} 2000000' in lines
     assert "memoryd_pending 2" in lines
+    assert "memoryd_healthy 1" in lines
     assert "memoryd_last_scan_age_seconds 3.25" in lines
     assert not [each for each in lines if each.startswith("memoryd_last_event_age_seconds")]
     assert len([each for each in lines if each.startswith("# TYPE")]) == len(
