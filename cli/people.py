@@ -204,7 +204,7 @@ def show_ledger(reply: dict[str, Any], console: Console) -> None:
 
 def show_findings(reply: dict[str, Any], console: Console) -> None:
     """What to look at, as `file:line: message`, each with its suggestion."""
-    files = reply["files"] if "files" in reply else [reply] if "details" in reply else []
+    files = reply.get("files", [reply] if "details" in reply else [])
     for file in files:
         for each in file["details"]:
             console.print(Text(f"{file['file']}:{each['line']}: {each['message']}", "yellow"), soft_wrap=True)
