@@ -15,15 +15,15 @@ from .tokens import Term
 COLUMNS = {"body": 1.0, "headings": 0.9, "category": 0.3, "extra": 0.7, "context": 0.4}
 """The index's columns in their order, and what a match in each is worth beside one in the fact's own words."""
 
-KEPT = 160
-"""How many candidates are ranked, and again as many of a named day."""
-RANKED = 2_500
+KEPT = 60
+"""How many candidates are ranked at least, and again as many of a named day."""
+RANKED = 1_500
 """Index entries that one bm25 statement may walk."""
 _COUNTED = 1_000  # beyond it a term is common and its count an estimate
 _SLICE = 20_000  # facts looked through by one statement that has to read agents
 _STATEMENT_TERMS = 16
+_ENOUGH = 20
 _JOINED = 4  # common terms that are asked for together
-_ENOUGH = 80
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -37,7 +37,11 @@ class Scope(msgspec.Struct, frozen=True):
     """Whose live facts are searched; `agents` None = everybody's. `size` is the greatest fact number."""
 
     size: int
-    agents: Sequence[str] | None = None
+    agents: Sequence[str] | None
+    kept: int
+    """How many candidates are wanted of each kind."""
+    enough: int
+    """With so many candidates the commoner words are not looked up any more."""
 
     @property
     def condition(self) -> str:
@@ -51,9 +55,11 @@ class Scope(msgspec.Struct, frozen=True):
         return tuple(self.agents or ())
 
 
-def scope_of(store: Store, agents: Sequence[str] | None) -> Scope:
-    """The scope of one search."""
-    return Scope(_number(store.execute("SELECT max(n) FROM facts")[0][0]), agents)
+def scope_of(store: Store, agents: Sequence[str] | None, limit: int) -> Scope:
+    """The scope of one search that returns at most `limit` facts."""
+    return Scope(
+        _number(store.execute("SELECT max(n) FROM facts")[0][0]), agents, max(KEPT, limit), max(_ENOUGH, limit)
+    )
 
 
 def weigh(store: Store, scope: Scope, terms: Sequence[Term]) -> list[Weighed]:
@@ -72,21 +78,21 @@ def weigh(store: Store, scope: Scope, terms: Sequence[Term]) -> list[Weighed]:
 
 
 def candidates(store: Store, scope: Scope, terms: Sequence[Weighed]) -> list[int]:
-    """At most about 2 × `KEPT` fact numbers: best matches of the rare terms, then of the common ones together."""
+    """Some `scope.kept` fact numbers: the best matches of the rare terms, then of the common ones together."""
     present = sorted((each for each in terms if each.count), key=_selectivity)
     rare = list(_affordable(present))
     common = [each.term for each in present[len(rare) :]]
     found = dict.fromkeys(_ranked(store, scope, " OR ".join(quoted(each.term) for each in rare))) if rare else {}
-    if common and len(found) < KEPT:
+    if common and len(found) < scope.enough:
         for expression in _together(common, scope, present):
-            if len(found) >= _ENOUGH:
+            if len(found) >= scope.enough:
                 break
             found |= dict.fromkeys(_best(store, scope, expression))
     return list(found)
 
 
 def of_days(store: Store, scope: Scope, days: Iterable[DayRange]) -> list[int]:
-    """The newest facts whose day lies in one of `days`, at most `KEPT`."""
+    """The newest facts whose day lies in one of `days`, at most `scope.kept`."""
     agents = scope.agents if scope.agents is not None else _every_agent(store)
     found: list[int] = []
     sql = (
@@ -95,9 +101,9 @@ def of_days(store: Store, scope: Scope, days: Iterable[DayRange]) -> list[int]:
     )
     for agent in agents:
         for first, last in days:
-            if len(found) >= KEPT:
+            if len(found) >= scope.kept:
                 return found
-            found += [_number(n) for (n,) in store.execute(sql, (agent, first, last, KEPT - len(found)))]
+            found += [_number(n) for (n,) in store.execute(sql, (agent, first, last, scope.kept - len(found)))]
     return found
 
 
@@ -108,7 +114,7 @@ def quoted(term: Term) -> str:
 
 
 def _selectivity(each: Weighed) -> float:
-    # A single Chinese character is tried after the pairs and words of its own frequency.
+    # Of equally frequent terms the one that stands for more of the asked word is tried first.
     return each.count / max(each.term.weight, 0.01)
 
 
@@ -132,7 +138,7 @@ def _together(common: Sequence[Term], scope: Scope, present: Sequence[Weighed]) 
 def _best(store: Store, scope: Scope, expression: str) -> list[int]:
     sql = f"SELECT count(*) FROM (SELECT 1 FROM search_index WHERE search_index MATCH ? LIMIT {RANKED + 1})"
     few = _number(store.execute(sql, (expression,))[0][0]) <= RANKED
-    return _ranked(store, scope, expression) if few else _newest(store, scope, expression, KEPT)
+    return _ranked(store, scope, expression) if few else _newest(store, scope, expression)
 
 
 def _ranked(store: Store, scope: Scope, expression: str) -> list[int]:
@@ -140,12 +146,12 @@ def _ranked(store: Store, scope: Scope, expression: str) -> list[int]:
     # CROSS JOIN keeps the order of the two: the index first, then the owner of each match.
     sql = (
         "SELECT d.n FROM search_index AS s CROSS JOIN derived AS d ON d.n = s.rowid "
-        f"WHERE s.search_index MATCH ? AND {scope.condition} ORDER BY bm25(search_index, {weights}) LIMIT {KEPT}"
+        f"WHERE s.search_index MATCH ? AND {scope.condition} ORDER BY bm25(search_index, {weights}) LIMIT {scope.kept}"
     )
     return [_number(n) for (n,) in store.execute(sql, (expression, *scope.values))]
 
 
-def _newest(store: Store, scope: Scope, expression: str, limit: int) -> list[int]:
+def _newest(store: Store, scope: Scope, expression: str) -> list[int]:
     sql = (
         "SELECT d.n FROM search_index AS s CROSS JOIN derived AS d ON d.n = s.rowid "
         f"WHERE s.search_index MATCH ? AND s.rowid > ? AND s.rowid <= ? AND {scope.condition} "
@@ -153,9 +159,9 @@ def _newest(store: Store, scope: Scope, expression: str, limit: int) -> list[int
     )
     found: list[int] = []
     for upper in range(scope.size, 0, -_SLICE):
-        rows = store.execute(sql, (expression, upper - _SLICE, upper, *scope.values, limit - len(found)))
+        rows = store.execute(sql, (expression, upper - _SLICE, upper, *scope.values, scope.kept - len(found)))
         found += [_number(n) for (n,) in rows]
-        if len(found) >= limit:
+        if len(found) >= scope.kept:
             break
     return found
 

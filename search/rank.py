@@ -71,7 +71,7 @@ def find(store: Store, query: str, *, agents: Sequence[str] | None, limit: int, 
     one without letters, digits and dates finds nothing.
     """
     asked = query_tokens(query)
-    scope = scope_of(store, agents)
+    scope = scope_of(store, agents, limit)
     terms = weigh(store, scope, asked.terms)
     days = named_days(asked.phrase, date(1970, 1, 1) + timedelta(today))
     worth = {each.term.text: _worth(each, scope.size) for each in terms}

@@ -134,9 +134,9 @@ def _paired(run: str) -> Iterator[tuple[str, float]]:
     """Each Chinese character, each pair, and the last character of any run, so that one character can be asked for."""
     for here, after in pairwise(run):
         if _IS_HAN.match(here):
-            yield here, 0.3
+            yield here, 1.0
         yield here + after, 1.0
-    yield run[-1], 0.3 if len(run) > 1 else 1.0
+    yield run[-1], 1.0 if len(run) == 1 or _IS_HAN.match(run[-1]) else 0.3
 
 
 @lru_cache(maxsize=8192)

@@ -57,8 +57,9 @@ def test_se3_every_script_is_found(filled: Any, text: str, query: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ['"', '""', "'", "a AND", "NOT", "NEAR(a b)", "body:x", "(((", "x*", "^x", "{a b}: c", "a\0b", "\ud800", "-- ;", "🎉", "", " ",
-     "x " * 5000, "字" * 5000, "a" * 10_000, "\\", "%_%", "col : *", "+a -b", "a OR OR b"],
+    ['"', '""', "'", "a AND", "NOT", "NEAR(a b)", "body:x", "(((", "x*", "^x", "{a b}: c", "a\0b", "\ud800", "-- ;", "🎉", "",
+     " ", "x " * 5000, "字" * 5000, "a" * 10_000, "\\", "%_%", "col : *", "+a -b",
+     "a OR OR b"],
 )  # fmt: skip
 def test_hostile_question_is_only_text(filled: Any, query: str) -> None:
     """No question is an error, whatever search syntax it holds."""
@@ -123,6 +124,15 @@ def test_fact_that_is_not_live_is_not_found(memory: Any) -> None:
         tx.run("UPDATE derived SET state = 'retracted' WHERE n = ?", (n,))
 
     assert memory.ask("alpha") == []
+
+
+def test_as_many_facts_as_asked_for(memory: Any) -> None:
+    """A large limit is filled from the matches that there are."""
+    for n in range(300):
+        memory.add(f"boiler reading {n}")
+
+    assert len(memory.ask("boiler", limit=250)) == 250
+    assert len(memory.ask("boiler", limit=1000)) == 300
 
 
 def test_phrase_stands_before_scattered_words(memory: Any) -> None:
