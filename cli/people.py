@@ -28,8 +28,8 @@ def show_reply(command: str, reply: Any, console: Console | None = None) -> None
 
 
 @contextlib.contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A bar on stderr fed by `{"phase", "done", "total"}` reports; gone when the command is done."""
+def progress_bar(what: str, console: Console | None = None) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """A bar on stderr fed by `{"phase", "done", "of"}` reports; gone when the command is done."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -37,7 +37,7 @@ def progress_bar(what: str) -> Iterator[Callable[[dict[str, Any]], None]]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=console or Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=None)
 
         def report(found: dict[str, Any]) -> None:
@@ -45,7 +45,7 @@ def progress_bar(what: str) -> Iterator[Callable[[dict[str, Any]], None]]:
                 task,
                 description=str(found.get("phase", what)),
                 completed=found.get("done", 0),
-                total=found.get("total"),
+                total=found.get("of"),
             )
 
         yield report
@@ -178,12 +178,14 @@ def show_restore(reply: dict[str, Any], console: Console) -> None:
     )
     if reply.get("masked_lines"):
         console.print(Text(f"{reply['masked_lines']:,} lines hold masks where the notes held secrets.", "yellow"))
-    console.print(
-        Text(
-            "Verified." if reply["verified"] else "NOT verified: run memoryd verify.",
-            "green" if reply["verified"] else _FAILED,
-        )
-    )
+    for path in reply.get("left_as_they_are", []):
+        console.print(Text(f"Left as it is: {path}"), soft_wrap=True)
+    for path, reason in reply.get("incomplete", {}).items():
+        console.print(Text(f"Incomplete: {path}: {reason}", _FAILED), soft_wrap=True)
+    if reply["verified"]:
+        console.print(Text("Verified.", "green"))
+    else:
+        console.print(Text("NOT verified: run memoryd verify.", _FAILED))
 
 
 def show_rescan(reply: dict[str, Any], console: Console) -> None:

@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from memoryd.cli.people import duration, show_reply
+from memoryd.cli.people import duration, progress_bar, show_reply
 from rich.console import Console
 
 STATUS = {
@@ -93,6 +93,12 @@ def test_an_envelope_admits_what_is_not_in_yet():
         ("verify", {"equal": False, "pending": 0, "differences": [DAMAGED]}, "device d1, segment 4: damaged"),
         ("restore", RESTORED, "7 notes and 40 facts in 1.5 s"),
         ("restore", RESTORED | {"verified": False}, "NOT verified"),
+        ("restore", RESTORED | {"left_as_they_are": ["memory/a.md"]}, "Left as it is: memory/a.md"),
+        (
+            "restore",
+            RESTORED | {"incomplete": {"memory/b.md": "a chunk is missing"}},
+            "memory/b.md: a chunk is missing",
+        ),
         ("rescan", {"scanned": 10, "changed": 2, "seconds": 0.25}, "10 notes compared, 2 changed"),
         ("ledger", LEDGER, "    2  fact             9c11"),
         ("ledger", LEDGER, "1 heading, 1 fact"),
@@ -114,3 +120,15 @@ def test_every_reply_has_words_for_people(command, reply, wanted):
 def test_durations_are_short(seconds, words):
     """Two units at most."""
     assert duration(seconds) == words
+
+
+def test_progress_shows_phase_and_count():
+    """A report moves the bar; nothing of it stays when the command is done."""
+    out = io.StringIO()
+    console = Console(file=out, width=100, force_terminal=True, color_system=None)
+
+    with progress_bar("restore", console) as report:
+        report({"phase": "write", "done": 3, "of": 12})
+
+    assert "write" in out.getvalue()
+    assert "3/12" in out.getvalue()
