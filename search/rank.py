@@ -143,18 +143,18 @@ def _found(question: Question, judged: Judged) -> Found:
 
 def _places(question: Question, tokens: list[str]) -> dict[str, list[int]]:
     """Where each of the question's terms stands."""
-    found: dict[str, list[int]] = {}
     if question.prefixes:
         tokens = [_begun(question, token) for token in tokens]
-    for term in question.worth.keys() & set(tokens):
-        found[term] = [position for position, token in enumerate(tokens) if token == term]
-    return found
+    return {
+        term: [position for position, token in enumerate(tokens) if token == term]
+        for term in _terms_in(question, tokens)
+    }
 
 
-def _terms_in(question: Question, tokens: list[str]) -> set[str]:
-    if question.prefixes:
-        tokens = [_begun(question, token) for token in tokens]
-    return question.worth.keys() & set(tokens)
+def _terms_in(question: Question, tokens: list[str]) -> list[str]:
+    """The question's terms that stand there, in the question's order: sums of the same numbers stay the same."""
+    present = {_begun(question, token) for token in tokens} if question.prefixes else set(tokens)
+    return [term for term in question.worth if term in present]
 
 
 def _begun(question: Question, token: str) -> str:
