@@ -94,12 +94,13 @@ def put_block(page: str | None, block: str, strays: Sequence[str] = ()) -> str:
     """The page with `block` in the place of its managed block, or at its end if it has none.
 
     Every other byte stays as it is. `strays` are lines that a person wrote into the old block and that
-    are no entries of it: they go right behind the new one. The page's own line ends are used.
+    are no entries of it: they go right behind the new one. Line ends are those of the old block, else of the page.
     """
     if not page:
         return f"{block}\n"
-    line_end = _line_end(page)
     old = read_block(page)
+    # A block keeps its own line ends: the page's first ones can be another's, e.g. after a lone CR.
+    line_end = _line_end(page if old is None else page[old.start : old.end])
     if old is None:
         gap = line_end if page.endswith("\n") else line_end * 2
         return page + gap + _with_line_ends(block, line_end) + line_end
