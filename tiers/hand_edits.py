@@ -10,8 +10,8 @@ from ..model import COMMAND_PATH, fact_id
 from ..store import Store, Tx
 from ..store.versions import set_edit, set_hot_item
 from .changes import DEFAULT_IMPORTANCE, Item, Words, current, hold, write_free
-from .hot import FREE_SECTIONS, HotState
-from .page import MONTHS, Block, body_hash, label, managed_block, put_block, read_block, render
+from .hot import FREE_SECTIONS
+from .page import MONTHS, Block, body_hash, label
 from .readback import Entry, HotChange, ReadBack, read_back
 
 KEPT_BLOCKS = 20
@@ -40,33 +40,6 @@ def remember_body(tx: Tx, agent_id: str, body: str) -> None:
         " (SELECT sha256 FROM blocks WHERE agent_id = ? ORDER BY at DESC LIMIT ?)",
         (agent_id, agent_id, KEPT_BLOCKS),
     )
-
-
-def fresh_page(store: Store, agent_id: str, page: str | None, hot: HotState, strays: Sequence[str] = ()) -> str | None:
-    """What the page should be now; None to leave it as it is.
-
-    Call it after hand edits were read back and settled. No page is made for an empty hot state. A block
-    whose hash fits was written by some memoryd: it stands until this device's own hot state changes, so
-    that two devices that share a page do not write it by turns.
-    """
-    body = render(hot.state)
-    block = read_block(page or "")
-    if block is None and hot.empty:
-        return None
-    if block is not None and block.hash_ok and (block.body == body or written_hash(store, agent_id) == body_hash(body)):
-        return None
-    return put_block(page, managed_block(body), strays)
-
-
-def written_hash(store: Store, agent_id: str) -> str:
-    """The hash of the body that this device last wrote or agreed with, '' if none."""
-    return store.meta(f"page/{agent_id}")
-
-
-def note_written(tx: Tx, agent_id: str, body: str) -> None:
-    """Say that the page on disk has this body now; only after that is true, or a crash would leave an old page."""
-    remember_body(tx, agent_id, body)
-    tx.set_meta(f"page/{agent_id}", body_hash(body))
 
 
 def apply_changes(tx: Tx, agent_id: str, changes: Sequence[HotChange], words: Words, today: date) -> None:

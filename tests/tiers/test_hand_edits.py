@@ -10,14 +10,12 @@ from memoryd.tiers.hand_edits import (
     KEPT_BLOCKS,
     apply_changes,
     day_near,
-    fresh_page,
     known_body,
-    note_written,
     read_hand_edits,
     remember_body,
 )
 from memoryd.tiers.hot import hot_state
-from memoryd.tiers.page import body_hash, read_block, render
+from memoryd.tiers.page import body_hash, managed_block, put_block, read_block, render
 from memoryd.tiers.readback import Entry, HotChange, entries_of, read_back
 
 
@@ -58,8 +56,8 @@ def body(world):
 
 
 def regenerate(world, page):
-    """What operations does with a page: read hand edits back, settle, write what should stand there."""
-    block = read_block(page or "")
+    """Read hand edits back, settle, write the block anew."""
+    block = read_block(page)
     strays = []
     if block is not None and not block.hash_ok:
         found = read_hand_edits(world.store, world.agent, block, body(world))
@@ -67,12 +65,10 @@ def regenerate(world, page):
         with world.store.transaction() as tx:
             apply_changes(tx, world.agent, found.changes, WORDS, world.clock.today())
         world.settle()
-    new = fresh_page(world.store, world.agent, page, state(world), strays)
-    if new is None:
-        return page
+    ours = body(world)
     with world.store.transaction() as tx:
-        note_written(tx, world.agent, body(world))
-    return new
+        remember_body(tx, world.agent, ours)
+    return put_block(page, managed_block(ours), strays)
 
 
 def test_an_unchanged_body_gives_nothing():
@@ -204,57 +200,12 @@ def test_a_reworded_line_of_a_note_does_not_supersede_the_note(world):
     assert world.tiers() == {"Go with SQLite always": "warm", "Go with SQLite mostly": "hot"}
 
 
-def test_an_empty_hot_state_makes_no_page(world):
-    """Nothing to show: no page, and a hand-written one stays as it is."""
-    assert regenerate(world, None) is None
-    assert regenerate(world, "# Mine\n") == "# Mine\n"
-
-
-def test_a_page_is_written_only_when_its_content_changes(world):
-    """The second look finds nothing to do; a new lesson does."""
-    write(world, "lesson", '{"text": "Sleep well"}')
-    page = regenerate(world, None)
-    again = fresh_page(world.store, world.agent, page, state(world))
-    write(world, "lesson", '{"text": "Eat well"}')
-
-    assert again is None
-    assert "Eat well" in fresh_page(world.store, world.agent, page, state(world))
-
-
-def test_the_block_goes_on_when_hot_state_became_empty(world):
-    """A block that stands shows that nothing is left, instead of what was."""
-    write(world, "identity", '{"name": "A"}')
-    page = regenerate(world, "# Mine\n")
-    write(world, "identity", '{"name": null}')
-
-    assert "Name" not in regenerate(world, page)
-
-
-def test_two_daemons_on_one_page_do_not_write_by_turns(new_world):
-    """The other's block stands until the own hot state changes; no edit is taken from it."""
-    one, two = new_world(), new_world()
-    write(one, "lesson", '{"text": "From one"}')
-    write(two, "lesson", '{"text": "From two"}')
-    page = regenerate(two, regenerate(one, "# Mine\n"))
-
-    for _ in range(3):
-        assert regenerate(one, page) == page
-        assert regenerate(two, page) == page
-    assert "From two" in page
-    assert "From two" not in one.tiers()
-
-    write(one, "lesson", '{"text": "One again"}')
-    page = regenerate(one, page)
-    assert "One again" in page
-    assert regenerate(two, page) == page
-
-
 def test_a_hand_edit_of_the_others_block_is_taken_without_its_lines_counting_as_removed(new_world):
     """A block of another device, edited by hand, has an unknown base here: additions only."""
     one, two = new_world(), new_world()
     write(one, "lesson", '{"text": "From one"}')
     write(two, "lesson", '{"text": "From two"}')
-    page = regenerate(two, None)
+    page = regenerate(two, "")
 
     page = regenerate(one, page.replace("From two", "From two\n- Mine"))
 
