@@ -43,13 +43,12 @@ class Folded(msgspec.Struct):
 
     `lifted` are facts whose tombstone was lifted: every log is folded again from its beginning, since
     what the tombstone kept out has to come in now. `reread` are own notes with forgotten lines, to be
-    ingested again. `succeeded_by` is a device that took over from this one.
+    ingested again.
     """
 
     rows: int = 0
     lifted: list[tuple[str, str]] = []
     reread: list[str] = []
-    succeeded_by: str = ""
 
 
 def fold(tx: Tx, rows: Sequence[Row], *, keep_chunks: bool = False) -> Folded:
@@ -322,7 +321,7 @@ def _fold_tree_nodes(tx: Tx, rows: Sequence[Row], _: Folded) -> None:
     )
 
 
-def _fold_devices(tx: Tx, rows: Sequence[Row], folded: Folded) -> None:
+def _fold_devices(tx: Tx, rows: Sequence[Row], _: Folded) -> None:
     for row in rows:
         if isinstance(row, DeviceRow) and device_row(tx.store, row.device) != row:
             before = device_row(tx.store, row.device)
@@ -333,8 +332,6 @@ def _fold_devices(tx: Tx, rows: Sequence[Row], folded: Folded) -> None:
                 (row.device, row.name, row.platform, row.created_at, _json(row.notes_extra), _json(row.succeeds)),
             )
             touch_notes_of(tx, set(row.succeeds) ^ set(before.succeeds if before else ()))
-            if tx.device in row.succeeds:
-                folded.succeeded_by = row.device
 
 
 _FOLDS: dict[type[Any], Callable[[Tx, Sequence[Row], Folded], None]] = {

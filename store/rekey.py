@@ -31,6 +31,15 @@ def take_new_id(store: Store) -> tuple[str, str]:
     return new, former
 
 
+def successor_of_this(store: Store) -> str:
+    """A device that took over from this one, '' if none did."""
+    rows = store.execute(
+        "SELECT device FROM devices WHERE device <> ? AND EXISTS (SELECT 1 FROM json_each(succeeds) WHERE value = ?)",
+        (store.device, store.device),
+    )
+    return str(rows[0][0]) if rows else ""
+
+
 def take_over(tx: Tx, devices: Iterable[str]) -> None:
     """Say that this device succeeds others: where it has a note of the same path, their mentions no longer count."""
     known = device_row(tx.store, tx.device)

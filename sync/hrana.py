@@ -6,7 +6,8 @@ its request, so no open transaction is left behind.
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
@@ -80,17 +81,19 @@ class CloudClient:
         """Run reading statements one after another; raises `CloudError` for the first that failed."""
         requests = [{"type": "execute", "stmt": _encoded(each, want_rows=True)} for each in statements]
         results = await self._pipeline([*requests, {"type": "close"}], writes=False)
-        return [_result(each["result"]) for each in results[: len(statements)]]
+        with _making_sense():
+            return [_result(each["result"]) for each in results[: len(statements)]]
 
     async def transact(self, statements: Sequence[Statement]) -> list[int]:
         """Run statements in one transaction; returns how many rows each changed, after the COMMIT was confirmed."""
         results = await self._pipeline([_atomic(statements), {"type": "close"}], writes=True)
-        batch = results[0]["result"]
-        steps, errors = batch["step_results"], batch["step_errors"]
-        if steps[len(statements) + 1] is None:
-            cause = next((each for each in errors if each), {"message": "the transaction was not committed"})
-            raise _refused(cause)
-        return [int(step["affected_row_count"]) for step in steps[1 : len(statements) + 1]]
+        with _making_sense():
+            batch = results[0]["result"]
+            steps, errors = batch["step_results"], batch["step_errors"]
+            if steps[len(statements) + 1] is None:
+                cause = next((each for each in errors if each), {"message": "the transaction was not committed"})
+                raise _refused(cause)
+            return [int(step["affected_row_count"]) for step in steps[1 : len(statements) + 1]]
 
     async def close(self) -> None:
         """Close the connections."""
@@ -104,14 +107,21 @@ class CloudClient:
             raise CloudError(f"The cloud does not answer ({type(error).__name__}).", "It is tried again.") from None
         if response.status_code != 200:
             raise _http_error(response, writes=writes)
-        try:
+        with _making_sense():
             results = msgspec.json.decode(response.content)["results"]
             for each in results:
                 if each["type"] != "ok":
                     raise _refused(each["error"])
-            return [each["response"] for each in results]
-        except (msgspec.DecodeError, LookupError, TypeError):
-            raise CloudError("What answers at the cloud's URL is no libSQL database.", "Check the URL.") from None
+            return [each["response"] for each, _ in zip(results, requests, strict=True)]
+
+
+@contextmanager
+def _making_sense() -> Iterator[None]:
+    """An answer of another shape than Hrana's comes from something else, e.g. the sign-in page of a network."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError):  # msgspec's DecodeError is a ValueError
+        raise CloudError("What answers at the cloud's URL is no libSQL database.", "Check the URL.") from None
 
 
 def _atomic(statements: Sequence[Statement]) -> dict[str, Any]:

@@ -27,14 +27,12 @@ class Pulled(msgspec.Struct):
     rows: int = 0
     faults: dict[str, str] = {}
     reread: list[str] = []
-    succeeded_by: str = ""
     lifted: bool = False
 
     def add(self, folded: Folded) -> None:
         """Count what one fold brought."""
         self.rows += folded.rows
         self.reread.extend(folded.reread)
-        self.succeeded_by = folded.succeeded_by or self.succeeded_by
         self.lifted = self.lifted or bool(folded.lifted)
 
 

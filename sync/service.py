@@ -13,7 +13,7 @@ from ..config import Settings
 from ..errors import CloudStoppedError, MemorydError
 from ..store import Store
 from ..store.log import count_unsent
-from ..store.rekey import take_new_id
+from ..store.rekey import successor_of_this, take_new_id
 from ..store.sent import CLOUD, SentSegment, bytes_since, confirm, cursors, memory_hash, receipts
 from ..store.thread import Priority, StoreThread
 from .cloud import CloudState, read_cloud
@@ -210,8 +210,8 @@ class SyncService:
             return None, Pulled()
         check_other_heads(state.heads, await self.thread.call(cursors, priority=Priority.READ))
         pulled = await puller.pull(state, on_rows, retry_faults=retry_faults)
-        if pulled.succeeded_by:
-            await self._take_new_id(f"device {pulled.succeeded_by} took over from this one")
+        if successor := await self.thread.call(successor_of_this, priority=Priority.READ):
+            await self._take_new_id(f"device {successor} took over from this one")
             return None, pulled
         return state, pulled
 

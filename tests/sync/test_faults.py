@@ -306,8 +306,9 @@ async def test_the_originals_first_table_is_kept_and_its_rows_copied(peer, sqld)
 async def test_the_originals_table_gets_its_missing_columns(peer, sqld):
     """The seed's seven columns stay as they are; tier and metadata are added."""
     sqld.query(
-        "CREATE TABLE cold_memories (id TEXT PRIMARY KEY, agent_id TEXT NOT NULL, text TEXT NOT NULL, category TEXT NOT NULL,"
-        " importance REAL DEFAULT 0.5, created_at INTEGER NOT NULL, access_count INTEGER DEFAULT 0)"
+        "CREATE TABLE cold_memories (id TEXT PRIMARY KEY, agent_id TEXT NOT NULL, text TEXT NOT NULL,"
+        " category TEXT NOT NULL, importance REAL DEFAULT 0.5, created_at INTEGER NOT NULL,"
+        " access_count INTEGER DEFAULT 0)"
     )
     one = await peer()
     await one.note("memory/2026-02-13.md", "The heron fishes\n")

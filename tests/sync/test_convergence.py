@@ -1,0 +1,179 @@
+"""Several simulated devices on a cloud that loses replies end up with one memory, whatever happens when."""
+
+import asyncio
+import contextlib
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from memoryd.clock import ManualClock
+from memoryd.model import Metadata, fact_id
+from memoryd.store.forget import forget_fact
+from memoryd.store.notes import delete_note
+from memoryd.store.versions import record_access, set_edit, set_hot_item, set_tree_node, state_fact
+from memoryd.sync.hrana import CloudError, Result
+
+from .conftest import AGENT, Peer
+
+LINES = ("The heron fishes", "The ibis came", "今天下雨", "The otter dives")
+IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+PATHS = ("memory/2026-02-13.md", "memory/2026-02-14.md")
+TABLES = {
+    "facts": "agent_id, id, text, first_seen",
+    "notes": "agent_id, device, path, size, chunks, mentions, state, first_seen, deleted_at",
+    "mentions": "agent_id, device, path, n, fact_id, category, importance, metadata",
+    "edits": "agent_id, fact_id, field, value, version",
+    "forgotten": "agent_id, fact_id, version, lifted_version, moved_to",
+    "access": "agent_id, fact_id, device, days, last_day",
+    "hot_items": "agent_id, section, key, value, version, deleted",
+    "tree_nodes": "agent_id, path, description, version, deleted",
+    "devices": "device, name, succeeds",
+}
+
+
+class SimulatedCloud:
+    """The cloud's SQL on an in-memory database; `fault` decides what becomes of the next write."""
+
+    def __init__(self) -> None:
+        self.db = sqlite3.connect(":memory:", isolation_level=None)
+        self.fault = ""
+
+    async def query(self, *statements: Any) -> list[Result]:
+        return [Result(self._run(each)[0], 0) for each in statements]
+
+    async def transact(self, statements: Any) -> list[int]:
+        fault, self.fault = self.fault, ""
+        if fault == "refused":
+            raise CloudError("The cloud does not answer.")
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            counts = [self._run(each)[1] for each in statements]
+        except BaseException:
+            self.db.execute("ROLLBACK")
+            raise
+        self.db.execute("COMMIT")
+        if fault == "lost":
+            raise CloudError("The cloud does not answer.")
+        return counts
+
+    async def close(self) -> None:
+        """The test closes it."""
+
+    def _run(self, statement: Any) -> tuple[list[Any], int]:
+        try:
+            cursor = self.db.execute(statement.sql, statement.args)
+        except sqlite3.OperationalError as error:
+            raise CloudError(f"The cloud refused: {error}") from None
+        return cursor.fetchall(), cursor.rowcount
+
+
+class Device:
+    """A simulated device: its peer, and what its notes say on disk."""
+
+    def __init__(self, folder: Path, cloud: SimulatedCloud, number: int) -> None:
+        self.cloud = cloud
+        self.clock = ManualClock(1_770_976_800_000 + number * 1000)
+        self.peer = Peer(folder / f"d{number}" / "memory.db", self.clock, cloud)  # type: ignore[arg-type]
+        self.disk: dict[str, str] = {}
+
+    async def act(self, what: str, line: int, path: int, value: int) -> None:
+        """One step of a person or agent on this device."""
+        self.clock.advance(1)
+        text, note = LINES[line], PATHS[path]
+        fact = fact_id(AGENT, text)
+        peer = self.peer
+        if what == "note":
+            self.disk[note] = "".join(f"{LINES[n]}\n" for n in range(len(LINES)) if (value >> n) & 1)
+            await peer.note(note, self.disk[note])
+        elif what == "delete" and self.disk.pop(note, None) is not None:
+            await peer.write(lambda tx: delete_note(tx, AGENT, note))
+        elif what == "edit":
+            await peer.write(lambda tx: set_edit(tx, AGENT, fact, ("importance", "pin")[path], str(value)))
+        elif what == "forget":
+            await peer.write(lambda tx: forget_fact(tx, AGENT, fact))
+        elif what == "read":
+            await peer.write(lambda tx: record_access(tx, AGENT, [fact], 20_000 + value))
+        elif what == "lesson":
+            await peer.write(lambda tx: set_hot_item(tx, AGENT, "lessons", fact, None, deleted=bool(value % 2)))
+        elif what == "project":
+            await peer.write(lambda tx: set_hot_item(tx, AGENT, "projects", str(line), f'"{value}"'))
+        elif what == "tree":
+            await peer.write(lambda tx: set_tree_node(tx, AGENT, f"birds/{line}", str(value)))
+        elif what == "skew":
+            self.clock.jump((value - 8) * 10_000)
+        else:
+            await self._state_or_exchange(what, text, fact)
+
+    async def _state_or_exchange(self, what: str, text: str, fact: str) -> None:
+        if what == "state":
+
+            def state(tx: Any) -> None:
+                if not tx.execute("SELECT 1 FROM forgotten WHERE fact_id = ? AND version > lifted_version", (fact,)):
+                    state_fact(tx, AGENT, text, "birds", 0.5, Metadata())
+
+            await self.peer.write(state)
+        elif what in ("exchange", "lost", "refused"):
+            self.cloud.fault = "" if what == "exchange" else what
+            await self.exchange()
+
+    async def exchange(self) -> None:
+        """One exchange, which may fail."""
+        with contextlib.suppress(CloudError):
+            await self.peer.sync.exchange()
+        self.cloud.fault = ""
+
+
+STEPS = st.tuples(
+    st.integers(0, 2),
+    st.sampled_from(
+        ["note", "note", "delete", "edit", "forget", "read", "lesson", "project", "tree", "state", "skew"]
+        + ["exchange"] * 5
+        + ["lost", "refused"]
+    ),
+    st.integers(0, len(LINES) - 1),
+    st.integers(0, len(PATHS) - 1),
+    st.integers(0, 15),
+)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(STEPS, max_size=30), st.permutations(range(3)))
+def test_devices_converge_whatever_the_order_and_the_losses(steps, order):
+    """After all faults end and everybody has exchanged, every table is the same on every device."""
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
+        asyncio.run(simulate(Path(folder), steps, order))
+
+
+async def simulate(folder: Path, steps: Any, order: Any) -> None:
+    """Play the steps, let everybody exchange, compare."""
+    cloud = SimulatedCloud()
+    devices = [Device(folder, cloud, number) for number in range(3)]
+    for each in devices:
+        await each.peer.thread.start()
+    try:
+        for number, what, line, path, value in steps:
+            await devices[number].act(what, line, path, value)
+        for _ in range(3):
+            for number in order:
+                await devices[number].peer.sync.exchange()
+        await compare(devices)
+    finally:
+        for each in devices:
+            await each.peer.close()
+        cloud.db.close()
+
+
+async def compare(devices: list[Device]) -> None:
+    """Every table, what was forgotten, and the hash."""
+    for table, columns in TABLES.items():
+        first, *others = [sorted(await each.peer.rows(f"SELECT {columns} FROM {table}"), key=repr) for each in devices]
+        for other in others:
+            assert other == first, table
+    assert len({each.peer.sync.status.memory_hash for each in devices}) == 1
+    standing = "SELECT fact_id FROM forgotten WHERE version > lifted_version"
+    for each in devices:
+        assert await each.peer.rows(f"SELECT text FROM facts WHERE id IN ({standing})") == []
+        assert await each.peer.rows(f"SELECT path FROM mentions WHERE fact_id IN ({standing})") == []
