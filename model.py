@@ -235,7 +235,8 @@ class ParsedNote(msgspec.Struct):
     """What ingest makes of a note's bytes.
 
     `body` are the masked bytes (same number of lines as the note); `lines[i]` is the state of line
-    i + 1 and the index of its mention, or -1; `masked` counts masked spans.
+    i + 1 and the index of its mention, or -1; `masked` counts masked spans. A note that is too large
+    to parse has `lines` empty and `whole` = its number of lines, all of them `too_large`.
     """
 
     body: bytes
@@ -244,10 +245,13 @@ class ParsedNote(msgspec.Struct):
     findings: list[Finding]
     state: NoteState
     masked: int = 0
+    whole: int = 0
 
     @property
     def totals(self) -> dict[LineState, int]:
         """How many lines have each state; the values sum to the number of lines."""
+        if self.whole:
+            return {"too_large": self.whole}
         sums: dict[LineState, int] = {}
         for state, _ in self.lines:
             sums[state] = sums.get(state, 0) + 1

@@ -1,0 +1,66 @@
+"""Short forms of a fact by rules: `distilled` for the warm tier, `summary` for a glance."""
+
+import re
+import unicodedata
+
+DISTILLED_BYTES = 100
+SUMMARY_BYTES = 30
+
+_SPEAKER = re.compile(r"(?:user|assistant|agent|human|ai|用户|助手)\s*[:：]\s*", re.IGNORECASE)
+_FILLER = re.compile(
+    r"(?:(?:well|so|ok(?:ay)?|also|actually|basically|just|btw|by the way|please note(?: that)?|note(?: that)?)[,:]?\s+"
+    r"|(?:另外|然后|所以|其实|总之|顺便说一下)[，,]?\s*)+",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]")
+_SENTENCE = re.compile(r"[。！？；]|[.!?;](?=\s+\S)")
+_CLAUSE = re.compile(r"[，、：]|[,:](?=\s)|\s[-–—]\s")
+
+
+def distilled(text: str) -> str:
+    """At most 100 bytes of UTF-8: the first sentence, without speaker, filler and asides if that is needed to fit."""
+    return _short(text, DISTILLED_BYTES)
+
+
+def summary(text: str) -> str:
+    """At most 30 bytes of UTF-8: the first words of `distilled`."""
+    return _short(text, SUMMARY_BYTES)
+
+
+def _short(text: str, limit: int) -> str:
+    body = " ".join(unicodedata.normalize("NFC", text).split())
+    body = _FILLER.sub("", _SPEAKER.sub("", body, count=1), count=1) or body
+    if _fits(body, limit):
+        return body
+    for pattern in (_SENTENCE, _CLAUSE):
+        head = _head(_ASIDE.sub("", body), pattern, limit)
+        if head:
+            return head
+    return _cut(body, limit)
+
+
+def _head(text: str, pattern: re.Pattern[str], limit: int) -> str:
+    """The longest beginning that ends at a mark and fits, if it keeps at least a third of the room."""
+    best = ""
+    for match in pattern.finditer(text):
+        head = text[: match.start()].rstrip()
+        if not _fits(head, limit):
+            break
+        best = head
+    return best if len(best.encode()) * 3 >= limit else ""
+
+
+def _cut(text: str, limit: int) -> str:
+    """Cut at a word where there is one, never inside a character; `…` says that something is missing."""
+    room = limit - len("…".encode())
+    head = text.encode()[:room].decode("utf-8", "ignore")
+    space = head.rfind(" ")
+    if space * 2 > len(head) and not text[len(head) : len(head) + 1].isspace():
+        head = head[:space]
+    while head and unicodedata.combining(text[len(head) : len(head) + 1] or " "):
+        head = head[:-1]
+    return head.rstrip(" ,;:，、；：-") + "…"
+
+
+def _fits(text: str, limit: int) -> bool:
+    return len(text.encode()) <= limit

@@ -1,0 +1,160 @@
+"""What a person should look at in a note: form first, then sentences that leave something out (SPEC section 4).
+
+The closed list of codes is `CODES`; each finding has a line and a suggestion.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ..model import Finding, ParsedMention
+from .dates import false_date_in_name
+from .front import Front
+from .source import Source
+
+CODES = (
+    "broken_front_matter", "unclosed_fence", "unclosed_comment", "invalid_utf8", "utf16", "secret", "duplicate_section",
+    "false_date", "missing_url", "missing_command", "missing_next_step",
+)  # fmt: skip
+
+_MASK = "[masked:"
+_TOOL = re.compile(
+    r"\b(?:[Tt]ool|[Ll]ibrary|[Ff]ramework|[Pp]lugin|[Ee]xtension|[Pp]ackage|[Mm]odel|CLI|SDK|[Ss]ervice|[Aa]pp|[Ee]ditor|[Ee]ngine)\s+"
+    r"(?:called\s+|named\s+)?[`\"'“]?(?P<after>[A-Z][\w.-]*\w)|(?P<before>\b[A-Z][\w.-]*\w)[`\"'”]?\s+(?:tool|library|framework|plugin|extension|package|model|CLI|SDK|engine)\b"
+    r"|(?:工具|框架|插件|模型|软件|扩展|程序库|平台)\s*[「“\"'`:：]?\s*(?P<han_after>[A-Za-z][\w.-]*\w)|(?P<han_before>[A-Za-z][\w.-]*\w)\s*(?:这个|这款)?(?:工具|框架|插件|模型|软件|平台|扩展)"
+)
+_TRIED = re.compile(
+    r"\b(?:use|used|using|try|tried|trying|test(?:ed|ing)?|install(?:ed|ing)?|found|discovered|adopt(?:ed)?|switch(?:ed)? to|evaluat(?:ed|ing)|set up|deployed|download(?:ed)?)\b"
+    r"|用|试|装|发现|采用|换成|推荐|下载|部署|评估",
+    re.IGNORECASE,
+)
+_NOT_A_TOOL = frozenset("The This That Our Your My His Her Their Its A An Each Every New Old Same Other Which Any No".split())
+_ACTION = re.compile(
+    r"^(?:\W*(?:I|we|then|also|just|finally|today)\s+)?(?:install(?:ed)?|set up|configured|deployed|downloaded|upgraded|updated|migrated|compiled)\s+(?:the\s+|a\s+|an\s+|our\s+|my\s+)?[`\w]"
+    r"|^(?:今天|刚刚|已经|已|又|然后|先)?(?:安装|配置|部署|下载|升级|编译|迁移)(?:了|好了|完)?\s*[\w\u3400-\u9fff`]",
+    re.IGNORECASE,
+)
+_NO_COMMAND_NEEDED = re.compile(
+    r"\b(?:shelf|shelves|kitchen|lamp|curtains?|washing|dishwasher|sink|window|door|table|meeting|expectations?|calendar|profile|status|photo|furniture|bath|tap|heater|camera|plan|list|notes?|resume|cv|budget|team|office|alarm|appointment)\b"
+    r"|窗帘|空调|家具|灯|柜|架子|洗衣机|水龙头|热水器|门锁|会议|人员|任务|计划|简历|资料|日程|名单|照片|办公室|工作安排",
+    re.IGNORECASE,
+)
+_DECISION = re.compile(
+    r"\b(?:we|I|team|they|Mira)?\s*(?:have\s+|has\s+)?(?:decided|chose|opted|agreed)\s+(?:to|on|for|that|not to)\b|^(?:\W*Decision\s*[:：])|^\W*(?:decided|chose)\b"
+    r"|(?:^|[，。,\s我们已经最终大家团队后])(?:决定|选定|敲定|拍板)(?!性|权|因素|论|者|于|了吗|什么)",
+    re.IGNORECASE,
+)
+_UNDECIDED = re.compile(
+    r"\b(?:not (?:yet )?decided|undecided|haven't decided|have not decided|nothing was decided|to be decided|who decided|once decided|if (?:we|they) decided|before we decided)\b|\?\s*$"
+    r"|还没决定|尚未决定|没有决定|未决定|待决定|由.{1,8}决定|取决|[？?]\s*$|谁决定|如何决定|怎么决定",
+    re.IGNORECASE,
+)
+_NEXT_STEP = re.compile(
+    r"\b(?:next(?: step)?s?|todo|to-do|action(?: item)?|follow[- ]up|by (?:mon|tue|wed|thu|fri|sat|sun|tomorrow|next|end of|the end|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d)\w*"
+    r"|on \d{1,2} \w+|tomorrow|tonight|next week|will (?:\w+ ){0,2}(?:do|start|ask|write|deploy|test|move|try|send|call|open|build|check)|deadline|starting|owner|assigned|responsible)\b"
+    r"|下一步|待办|后续|明天|下周|下月|本周|周[一二三四五六日]前|之前完成|负责|截止|开始(?:做|实施|迁移|动手)|\d+月\d+日|接下来|然后",
+    re.IGNORECASE,
+)
+
+
+def about_name(path: str, date: str) -> Iterator[Finding]:
+    """A name with a date in it that no calendar has."""
+    false = false_date_in_name(path.rsplit("/", 1)[-1]) if not date else ""
+    if false:
+        yield Finding("false_date", 1, f"'{false}' in the file's name is not a date.", "Rename the file to a real date.")
+
+
+def about_source(source: Source, front: Front) -> Iterator[Finding]:
+    """Encoding and front matter."""
+    if source.utf16:
+        yield Finding("utf16", 1, "The note is UTF-16.", "Save it as UTF-8.")
+    if source.bad_line:
+        yield Finding("invalid_utf8", source.bad_line, "The line is not valid UTF-8.", "Save the note as UTF-8.")
+    if front.fault:
+        yield Finding(
+            "broken_front_matter", front.fault_line, f"The front matter is not valid: {front.fault}.",
+            "Correct it, or put the value in quotes.",
+        )  # fmt: skip
+
+
+def unclosed(kind: str, line: int) -> Finding:
+    """A fence or comment (`kind`) that begins at `line` and never ends."""
+    return Finding(f"unclosed_{kind}", line, f"The {kind} is never closed.", f"Close the {kind}.")
+
+
+def secrets(lines: Sequence[str], written: Sequence[str]) -> Iterator[Finding]:
+    """Lines with a mask that the note itself (`written`) does not have: a secret stood there."""
+    for number, line in enumerate(lines):
+        if _MASK in line and (number >= len(written) or line.count(_MASK) > written[number].count(_MASK)):
+            yield Finding(
+                "secret", number + 1, "A secret stands in this line; it was masked before anything was stored.",
+                "Move it to a password manager and name it here instead.",
+            )  # fmt: skip
+
+
+def duplicate_sections(mentions: Sequence[ParsedMention], starts: Sequence[tuple[int, str]]) -> Iterator[Finding]:
+    """Headings (line, text) that come again with the same facts below."""
+    seen: dict[tuple[str, tuple[str, ...]], int] = {}
+    for at, (line, heading) in enumerate(starts):
+        end = starts[at + 1][0] if at + 1 < len(starts) else 1 << 60
+        below = tuple(each.text for each in mentions if line < each.line_from < end) if len(starts) < 2_000 else ()
+        if not below or not heading:
+            continue
+        first = seen.setdefault((heading, below), line)
+        if first != line:
+            yield Finding(
+                "duplicate_section", line, f"The section '{heading}' stands at line {first} already, word for word.",
+                "Delete one of the two.",
+            )  # fmt: skip
+
+
+def about_sentences(mentions: Sequence[ParsedMention]) -> Iterator[Finding]:
+    """A tool without an address, an action without its command, a decision without a next step.
+
+    Only the owner's own statements are judged: no quotes, rows, code, nor tasks still to do.
+    """
+    for at, each in enumerate(mentions):
+        if each.kind in ("quote", "row", "code") or each.task_state:
+            continue
+        near = [other for other in mentions[max(0, at - 1) : at + 2] if other.headings == each.headings]
+        yield from _about(each, near)
+
+
+def _about(each: ParsedMention, near: Sequence[ParsedMention]) -> Iterator[Finding]:
+    urls = any(other.metadata.urls for other in near)
+    commands = any(other.metadata.commands for other in near)
+    tool = named_tool(each.text)
+    if tool and not urls:
+        yield Finding(
+            "missing_url", each.line_from, f"Tool '{tool}' mentioned without URL/documentation link",
+            "Add URLs for mentioned tools/services",
+        )  # fmt: skip
+    if is_action(each.text) and not commands and not each.code:
+        verb = each.text.split(None, 1)[0].strip("`*").lower() if each.text.isascii() else each.text[:4]
+        yield Finding(
+            "missing_command", each.line_from, f"Action '{verb}' mentioned without command example",
+            "Include command examples for setup/installation steps",
+        )  # fmt: skip
+    if is_decision(each.text) and not any(other.task_state or _NEXT_STEP.search(other.text) for other in near):
+        yield Finding(
+            "missing_next_step", each.line_from, "Decision mentioned without a next step",
+            "Document next steps after decisions",
+        )  # fmt: skip
+
+
+def named_tool(text: str) -> str:
+    """The tool that a sentence says was used or found, or ''."""
+    match = _TOOL.search(text)
+    if match is None or not _TRIED.search(text):
+        return ""
+    name = next(group for group in match.groups() if group)
+    return "" if name in _NOT_A_TOOL or name.isdigit() else name
+
+
+def is_action(text: str) -> bool:
+    """Whether a sentence says that something was installed, configured, deployed … on a machine."""
+    return _ACTION.search(text) is not None and not _NO_COMMAND_NEEDED.search(text) and not text.rstrip().endswith(("?", "？"))
+
+
+def is_decision(text: str) -> bool:
+    """Whether a sentence says that something was decided."""
+    return _DECISION.search(text) is not None and not _UNDECIDED.search(text)

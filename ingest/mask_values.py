@@ -1,0 +1,101 @@
+"""Whether a value looks like a secret rather than like prose, a placeholder or a name."""
+
+import re
+from typing import Literal, TypeAlias
+
+KeyKind: TypeAlias = Literal["password", "secret", "token", "api_key", "secret_key", "private_key", "seed_phrase"]
+
+_PLACEHOLDER = re.compile(
+    r"[<{\[]|\$|%[A-Za-z_]+%|\*{3,}|\.{3}|…|•{3,}|#\{"
+    r"|(?:^|[^a-z])(?:your|my|the|some|any|insert|enter|put|replace|paste|add)[-_ ]"
+    r"|example|placeholder|changeme|change[-_]me|redacted|dummy|sample|todo|fixme|foobar|not[-_ ]a[-_ ]real"
+    r"|^x{3,}|x{6,}|^y{3,}$|^-+$|^_+$|^\.+$|^\?+$",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"(?:0?1234567890?|0?123456789?|012345|123456|abcdef(?:ghij(?:klmnop(?:qrstuvwxyz)?)?)?)")
+_CODE = re.compile(
+    r"\(|^(?:process\.env|os\.environ|env\.|secrets?\.|config\.|settings\.|self\.|this\.|vault:|op://|file:|https?://|keyring:)"
+    r"|^(?:~|\.{1,2})?/[\w.~-]+|^[A-Za-z]:\\|^[\w-]+\.(?:md|txt|py|json|ya?ml|toml|env|pem|key|conf|ini|sh|js|ts)$",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?$|\d{1,2}:\d{2}(?::\d{2})?$")
+_AMOUNT = re.compile(r"[~≈<>]?[\d.,]+(?:[kKmMgGbB%]|ms|s|h|min|kB|KB|MB|GB|d|x)?$|\d+[/-]\d+$|v?\d+(?:\.\d+)+$|[$€¥]\d")
+_PROSE_WORDS = frozenset(
+    """required optional none null nil true false yes no ok unset set empty blank missing invalid valid expired changed
+    reset rotated revoked unknown hidden masked string str text number int boolean bool bytes object field input value
+    type name user users username admin root default same different weak strong new old wrong right correct incorrect
+    secret password token login basic bearer oauth auth jwt uuid hash hashed plain plaintext encrypted encoded secure
+    insecure safe unsafe leaked stored saved kept moved manager keychain keyring bitwarden vault lastpass onepassword
+    env environment config header cookie cookies session here there below above later soon pending done failed denied
+    accepted rejected granted needed not the for and but was were has have had can could should must will would may might
+    see check use used using get got ask email phone policy protected pass passed fail rate limit budget count usage
+    please bucket ring store github gitlab google apple slack telegram santa sauce access refresh api key keys sso mfa otp
+    totp fingerprint biometrics sms letters digits characters rotate rotation update updated enabled disabled""".split()
+)
+_PROSE_ENDS = ("ed", "ing", "ion", "ions", "able", "ible", "ment", "ness", "ity", "ous", "ful", "less", "ally", "ies")
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only shows where a secret would stand, or is one of the documentation's own examples."""
+    stem = value.strip("`'\"*_ ").lower()
+    if stem in {"pass", "password", "passwd", "pwd", "secret", "token", "user", "pw", "key", "apikey", "api_key"}:
+        return True
+    body = re.sub(r"[^a-z0-9]", "", stem)
+    if len(body) >= 16 and len(_COUNTED.sub("", body)) * 4 < len(body):
+        return True
+    return len(set(body)) < 4 and len(body) >= 3 and not body.isdigit() or _PLACEHOLDER.search(value) is not None
+
+
+def is_secret_value(value: str, kind: KeyKind, *, strict: bool, alone: bool, before_han: bool = False) -> bool:
+    """Judge a value that stands behind a key.
+
+    `strict`: the link to the key is weak (a verb, a table cell, the next line), so the value itself
+    must look made up. `alone`: nothing else follows on its line. `before_han`: Chinese follows at once,
+    as in `密码：6位数字`.
+    """
+    if len(value) < 4 or is_placeholder(value) or _CODE.search(value) or _DATE.match(value):
+        return False
+    if " " in value:
+        return _spaced(value, kind)
+    if value.isdigit():
+        return kind == "password" and not before_han and len(value) >= 4
+    if _AMOUNT.match(value):
+        return False
+    letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
+    least = 6 if kind == "password" and not strict else 8 if kind != "password" else 6
+    if letters and digits:
+        return len(value) >= (4 if kind == "password" and not strict else least) and not _is_word_with_number(value, kind)
+    if not letters:
+        return kind == "password" and len(value) >= 6 and digits
+    return _alphabetic(value, kind, strict=strict, alone=alone)
+
+
+def _spaced(value: str, kind: KeyKind) -> bool:
+    words = value.split()
+    if kind != "password" or len(words) > 8:
+        return False
+    return any(any(c.isdigit() for c in word) and any(c.isalpha() for c in word) for word in words)
+
+
+def _is_word_with_number(value: str, kind: KeyKind) -> bool:
+    """`utf8`, `sha256`, `cl100k_base`: names of methods that stand behind `token:` and are no tokens."""
+    if kind == "password":
+        return value.lower() in {"utf8", "sha256", "sha512", "sha1", "md5", "argon2", "argon2id", "pbkdf2", "1password", "oauth2", "base64"}
+    return re.fullmatch(r"[a-z]+[-_]?\d{1,4}(?:[a-z]?[-_][a-z]+)?|cl100k_base|o200k_base", value) is not None
+
+
+def _alphabetic(value: str, kind: KeyKind, *, strict: bool, alone: bool) -> bool:
+    low = value.lower()
+    if low in _PROSE_WORDS or low.endswith(_PROSE_ENDS):
+        return False
+    symbols = any(not c.isalnum() and c not in "-_./'’" for c in value)
+    mixed = any(c.isupper() for c in value[1:]) and any(c.islower() for c in value)
+    if symbols and len(value) >= 6:
+        return True
+    if mixed and len(value) >= 8 and not re.fullmatch(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+", value):
+        return True
+    if strict or not alone:
+        return False
+    if kind == "password":
+        return len(value) >= 6 and re.fullmatch(r"[A-Za-z]+", value) is not None
+    return len(value) >= 20
