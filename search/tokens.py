@@ -115,6 +115,8 @@ def folded(text: str) -> str:
 
 
 def _clean(text: str) -> str:
+    if text.isascii():
+        return text
     return _UNSEEN.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)))
 
 
@@ -123,11 +125,8 @@ def _is_lone(token: str) -> bool:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, float]]:
-    for match in _RUNS.finditer(_clean(text)):
-        if (run := match.group(1)) is not None:
-            yield from _paired(run)
-        else:
-            yield from _words(_APOSTROPHE_S.sub("", match.group(2)))
+    for paired, word in _RUNS.findall(_clean(text)):
+        yield from _paired(paired) if paired else _words(word)
 
 
 def _paired(run: str) -> Iterator[tuple[str, float]]:
@@ -142,6 +141,7 @@ def _paired(run: str) -> Iterator[tuple[str, float]]:
 @lru_cache(maxsize=8192)
 def _words(run: str) -> tuple[tuple[str, float], ...]:
     """A word's stem, or an identifier whole and in parts; from `memoryd.service`: that, `memoryd` and `servic`."""
+    run = _APOSTROPHE_S.sub("", run)
     pieces = [piece for piece in _OUTER.split(run) if piece]
     if "'" in run or "’" in run:
         pieces = [piece for piece in pieces if len(piece) > 2] or pieces

@@ -1,9 +1,10 @@
 """The index entry: written anew, and gone from the file when it is removed."""
 
+import random
 from typing import Any
 
 import pytest
-from memoryd.search import Entry, write_entry
+from memoryd.search import Entry, remove_entry, write_entry
 
 
 def file_bytes(memory: Any) -> bytes:
@@ -65,3 +66,40 @@ def test_huge_block_is_found_by_its_beginning(memory: Any) -> None:
 
     assert len(memory.ask("alpha")) == 1
     assert memory.ask("omega") == []
+
+
+def test_unchanged_entry_is_not_written_again(memory: Any) -> None:
+    """Writing the same entry anew leaves the file alone."""
+    n = memory.add("alpha", headings=["Greek"])
+    memory.store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    log = memory.store.db.path.with_name("memory.db-wal")
+
+    with memory.store.transaction() as tx:
+        write_entry(tx, n, Entry("alpha", ["Greek"]))
+
+    assert log.stat().st_size == 0
+
+
+def test_index_stays_sound_through_many_changes(memory: Any) -> None:
+    """After thousands of entries written, replaced, removed and rolled back the index passes its own check."""
+    chance = random.Random(11)
+    for _ in range(60):
+        try:
+            with memory.store.transaction() as tx:
+                for _ in range(50):
+                    n = chance.randint(1, 400)
+                    words = [
+                        f"word{chance.randint(1, 10 ** chance.randint(1, 4))}" for _ in range(chance.randint(1, 40))
+                    ]
+                    if chance.random() < 0.4:
+                        remove_entry(tx, n)
+                    else:
+                        write_entry(tx, n, Entry(" ".join(words), ["麒麟", "Server"], "work", "", words[0]))
+                if chance.random() < 0.2:
+                    raise InterruptedError
+        except InterruptedError:
+            continue
+
+    with memory.store.transaction() as tx:
+        tx.run("INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1)")
+    assert memory.store.execute("PRAGMA integrity_check") == [("ok",)]
