@@ -24,8 +24,8 @@ class Standing(msgspec.Struct):
 def standings(store: Store, agent_id: str, facts: Sequence[str]) -> dict[str, Standing]:
     """For each fact its places, latest first, and its merged metadata. Equal places of several devices are one."""
     rows: list[tuple[Any, ...]] = store.execute(
-        "SELECT fact_id, path, line_from, line_to, date, metadata FROM mentions WHERE agent_id = ?"
-        " AND fact_id IN (SELECT value FROM json_each(?)) ORDER BY date DESC, path, line_from",
+        "SELECT fact_id, path, line_from, line_to, date, metadata FROM mentions INDEXED BY mentions_fact"
+        " WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?)) ORDER BY date DESC, path, line_from",
         (agent_id, _JSON.encode(list(facts)).decode()),
     )
     found = {fact: Standing([], Metadata()) for fact in facts}

@@ -34,7 +34,7 @@ class Evidence(msgspec.Struct):
     """Everything the rows say about some facts and about the earlier wordings behind them.
 
     `facts` maps an id to first_seen [ms]; `mentions` holds all mentions, `standing` those that count;
-    `held` are facts that somebody put into hot state, looked up only where it matters.
+    `held` are facts that somebody put into hot state.
     """
 
     agent_id: str
@@ -76,7 +76,8 @@ def later_wordings(store: Store, agent_id: str, fact_ids: Sequence[str]) -> list
     """The facts that stand for these now, along `after`: they have to be derived again together with them."""
     rows = store.execute(
         "WITH RECURSIVE later (id) AS (SELECT value FROM json_each(?) UNION"
-        " SELECT e.fact_id FROM later JOIN edits e ON e.agent_id = ? AND e.value = later.id AND e.field = 'after'"
+        " SELECT e.fact_id FROM later CROSS JOIN edits e INDEXED BY edits_after ON e.agent_id = ?"
+        " AND e.value = later.id AND e.field = 'after'"
         # Word for word the condition of the partial index, or it is not used.
         " AND e.field IN ('after', 'superseded_by', 'merged_into')) SELECT id FROM later",
         (_JSON.encode(list(fact_ids)).decode(), agent_id),
@@ -128,8 +129,9 @@ def _first_seen(store: Store, agent_id: str, keys: str) -> dict[str, int]:
 
 def _mentions(store: Store, agent_id: str, keys: str) -> dict[str, list[Mention]]:
     rows = store.execute(
-        "SELECT fact_id, device, path, n, line_from, date, category, importance, kind, task_state FROM mentions"
-        " WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))",
+        "SELECT fact_id, device, path, n, line_from, date, category, importance, kind, task_state"
+        # Left to itself the planner walks through all mentions of the agent by their primary key.
+        " FROM mentions INDEXED BY mentions_fact WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))",
         (agent_id, keys),
     )
     page = page_path(agent_id)

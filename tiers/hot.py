@@ -20,7 +20,7 @@ from ..config import Settings
 from ..store import Store
 from .limits import Limits, agent_limits
 from .ranking import Ranked, Ranking
-from .score import HOT_POTENTIAL, HOT_SCORE, days_above, potential
+from .score import HOT_SCORE, days_above, promoted
 
 SCHEMA_VERSION = "2.0"
 FREE_SECTIONS = ("identity", "owner_profile", "projects")
@@ -229,7 +229,7 @@ def _promoted(
 
 def _best_of(ranking: Ranking, limits: Limits, kind: str, room: int, held: set[str]) -> list[Ranked]:
     def keep(each: Ranked) -> bool:
-        return each.score >= HOT_SCORE and potential(each.importance, each.access_days, limits.scoring) >= HOT_POTENTIAL
+        return promoted(each.importance, each.age_days, each.access_days, limits.scoring)
 
     found: list[Ranked] = []
     since = ranking.today - days_above(HOT_SCORE, limits.scoring)
