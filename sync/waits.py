@@ -1,6 +1,6 @@
 """How long to wait: after a failure by tenacity's strategies, after changes until it is quiet, between idle polls."""
 
-from tenacity import RetryCallState, wait_exponential_jitter
+from tenacity import RetryCallState, wait_exponential, wait_random
 from tenacity.wait import wait_base
 
 from ..errors import AuthRequiredError, CloudStoppedError, ReadOnlyError
@@ -23,14 +23,15 @@ class WaitAfterFailure(wait_base):
     """5, 10, 20, 40 s … 5 min with jitter; longer on Retry-After, gentler where only a person can help."""
 
     def __init__(self) -> None:
-        self._usual = wait_exponential_jitter(initial=FIRST_WAIT_S, max=LONGEST_WAIT_S, jitter=FIRST_WAIT_S / 2)
-        self._gentle = wait_exponential_jitter(initial=GENTLE_WAIT_S, max=LONGEST_WAIT_S, jitter=FIRST_WAIT_S)
+        jitter = wait_random(0, FIRST_WAIT_S / 2)
+        self._usual = wait_exponential(multiplier=FIRST_WAIT_S, max=LONGEST_WAIT_S) + jitter
+        self._gentle = wait_exponential(multiplier=GENTLE_WAIT_S, max=LONGEST_WAIT_S) + jitter
 
     def __call__(self, retry_state: RetryCallState) -> float:
         """Seconds to wait after the failure in `retry_state`."""
         error = retry_state.outcome.exception() if retry_state.outcome else None
         usual = (self._gentle if isinstance(error, _GENTLE) else self._usual)(retry_state)
-        return max(usual, float(getattr(error, "retry_after_s", 0.0)))
+        return max(min(usual, LONGEST_WAIT_S), float(getattr(error, "retry_after_s", 0.0)))
 
 
 class Schedule:

@@ -1,5 +1,6 @@
 """Devices of a test: a real store on its thread and the real service, without daemon, disk or derivation rules."""
 
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from memoryd.model import Metadata, ParsedMention, ParsedNote
 from memoryd.store import Store, Tx
 from memoryd.store.notes import StatedNote, apply_note
 from memoryd.store.thread import StoreThread
-from memoryd.sync.hrana import CloudClient
+from memoryd.sync.hrana import CloudClient, CloudError, Result
 from memoryd.sync.service import SyncService
 
 AGENT = "default"
@@ -116,6 +117,42 @@ def critical(store: Store, agent: str) -> dict[str, Any]:
     """A stand-in for hot state and tree."""
     ((count,),) = store.execute("SELECT count(*) FROM facts WHERE agent_id = ?", (agent,))
     return {"hot_state": {"facts": count}, "tree_nodes": {}, "timestamp": time.time()}
+
+
+class SimulatedCloud:
+    """The cloud's SQL on an in-memory database; `fault` decides what becomes of the next write."""
+
+    def __init__(self) -> None:
+        self.db = sqlite3.connect(":memory:", isolation_level=None)
+        self.fault = ""
+
+    async def query(self, *statements: Any) -> list[Result]:
+        return [Result(self._run(each)[0], 0) for each in statements]
+
+    async def transact(self, statements: Any) -> list[int]:
+        fault, self.fault = self.fault, ""
+        if fault == "refused":
+            raise CloudError("The cloud does not answer.")
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            counts = [self._run(each)[1] for each in statements]
+        except BaseException:
+            self.db.execute("ROLLBACK")
+            raise
+        self.db.execute("COMMIT")
+        if fault == "lost":
+            raise CloudError("The cloud does not answer.")
+        return counts
+
+    async def close(self) -> None:
+        """The test closes it."""
+
+    def _run(self, statement: Any) -> tuple[list[Any], int]:
+        try:
+            cursor = self.db.execute(statement.sql, statement.args)
+        except sqlite3.OperationalError as error:
+            raise CloudError(f"The cloud refused: {error}") from None
+        return cursor.fetchall(), cursor.rowcount
 
 
 NewPeer = Callable[..., Awaitable[Peer]]

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import sqlite3
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ from memoryd.model import Metadata, fact_id
 from memoryd.store.forget import forget_fact
 from memoryd.store.notes import delete_note
 from memoryd.store.versions import record_access, set_edit, set_hot_item, set_tree_node, state_fact
-from memoryd.sync.hrana import CloudError, Result
+from memoryd.sync.hrana import CloudError
 
-from .conftest import AGENT, Peer
+from .conftest import AGENT, Peer, SimulatedCloud
 
 LINES = ("The heron fishes", "The ibis came", "今天下雨", "The otter dives")
 IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -32,42 +31,6 @@ TABLES = {
     "tree_nodes": "agent_id, path, description, version, deleted",
     "devices": "device, name, succeeds",
 }
-
-
-class SimulatedCloud:
-    """The cloud's SQL on an in-memory database; `fault` decides what becomes of the next write."""
-
-    def __init__(self) -> None:
-        self.db = sqlite3.connect(":memory:", isolation_level=None)
-        self.fault = ""
-
-    async def query(self, *statements: Any) -> list[Result]:
-        return [Result(self._run(each)[0], 0) for each in statements]
-
-    async def transact(self, statements: Any) -> list[int]:
-        fault, self.fault = self.fault, ""
-        if fault == "refused":
-            raise CloudError("The cloud does not answer.")
-        self.db.execute("BEGIN IMMEDIATE")
-        try:
-            counts = [self._run(each)[1] for each in statements]
-        except BaseException:
-            self.db.execute("ROLLBACK")
-            raise
-        self.db.execute("COMMIT")
-        if fault == "lost":
-            raise CloudError("The cloud does not answer.")
-        return counts
-
-    async def close(self) -> None:
-        """The test closes it."""
-
-    def _run(self, statement: Any) -> tuple[list[Any], int]:
-        try:
-            cursor = self.db.execute(statement.sql, statement.args)
-        except sqlite3.OperationalError as error:
-            raise CloudError(f"The cloud refused: {error}") from None
-        return cursor.fetchall(), cursor.rowcount
 
 
 class Device:
