@@ -106,7 +106,7 @@ def state_fact(
         (agent_id, tx.device, COMMAND_PATH, n, fact, date, category, importance, kind, task_state,
          _JSON.encode(metadata).decode(), tx.next_rev()),
     )  # fmt: skip
-    for field, written in (("category", True), ("importance", True), ("task_state", bool(task_state))):
+    for field, written in (("category", True), ("importance", True), ("done", bool(task_state))):
         if written:
             withdraw_edit(tx, agent_id, fact, field)
     return fact
