@@ -15,7 +15,7 @@ import msgspec
 from ..errors import NoInputError, UsageError
 from ..model import ParsedMention, fact_id
 from ..store import Tx
-from ..store.versions import is_forgotten, set_edit, set_hot_item, state_fact, withdraw_edit
+from ..store.versions import is_forgotten, set_edit, set_hot_item, state_fact
 from .hot import FACT_SECTIONS, HotState
 
 SECTION_OF_KEY = {
@@ -93,7 +93,6 @@ def hold(tx: Tx, agent_id: str, item: Item, words: Words) -> str:
         kind=KIND_OF_SECTION[item.section], task_state=_task_state(item),
         date=datetime.fromtimestamp(stamp, UTC).strftime("%Y-%m-%dT%H:%MZ"),
     )  # fmt: skip
-    withdraw_edit(tx, agent_id, fact, "done")
     set_hot_item(tx, agent_id, item.section, fact, _JSON.encode({"timestamp": stamp}).decode())
     return fact
 

@@ -83,9 +83,10 @@ def _apply_listed(tx: Tx, agent_id: str, change: HotChange, words: Words, today:
         set_hot_item(tx, agent_id, entry.section, _fact_of(tx, agent_id, entry.key, words), None, deleted=True)
         return
     old = _fact_of(tx, agent_id, change.old or entry.key, words)
+    if change.action == "done" and _is_known(tx, agent_id, old):
+        set_edit(tx, agent_id, old, "done", "done")
+        return
     new = hold(tx, agent_id, _item(tx, agent_id, change, old, today), words)
-    if change.action == "done" and new:
-        set_edit(tx, agent_id, new, "done", "done")
     if change.action == "reword" and new != old:
         _replace(tx, agent_id, entry.section, old, new)
 
@@ -115,9 +116,13 @@ def _replace(tx: Tx, agent_id: str, section: str, old: str, new: str) -> None:
 def _fact_of(tx: Tx, agent_id: str, text: str, words: Words) -> str:
     """The id of the fact that an entry shows: its text is the fact's, unless somebody typed it."""
     shown = fact_id(agent_id, text)
-    if tx.execute("SELECT 1 FROM facts WHERE agent_id = ? AND id = ?", (agent_id, shown)):
+    if _is_known(tx, agent_id, shown):
         return shown
     return fact_id(agent_id, words.statement(text, "general", DEFAULT_IMPORTANCE).text)
+
+
+def _is_known(tx: Tx, agent_id: str, fact: str) -> bool:
+    return bool(tx.execute("SELECT 1 FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact)))
 
 
 def _key_of(tx: Tx, agent_id: str, entry: Entry) -> str:

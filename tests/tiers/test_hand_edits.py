@@ -213,6 +213,30 @@ def test_a_hand_edit_of_the_others_block_is_taken_without_its_lines_counting_as_
     assert regenerate(one, page) == page
 
 
+def test_ticking_a_notes_task_on_the_page_finishes_it(world):
+    """The task of a note is done by edit; nothing is stated a second time."""
+    world.say("Call the bank", kind="task", task_state="open", importance=0.9)
+    world.settle()
+    page = regenerate(world, "")
+
+    regenerate(world, page.replace("[PENDING]", "[x]"))
+
+    assert state(world).empty
+    assert world.derive("Call the bank")[0].task_state == "done"
+    assert world.store.execute("SELECT count(*) FROM mentions") == [(1,)]
+
+
+def test_a_task_that_is_typed_as_done_is_a_done_fact(world):
+    """A finished task nobody knew becomes a fact, not a pending task."""
+    write(world, "task", '{"text": "Call the bank"}')
+    page = regenerate(world, "")
+
+    regenerate(world, page.replace("- [PENDING] Call the bank", "- [PENDING] Call the bank\n- [DONE] Buy oats"))
+
+    assert [each["text"] for each in state(world).state["active_context"]["tasks"]] == ["Call the bank"]
+    assert world.derive("Buy oats")[0].task_state == "done"
+
+
 def test_the_last_twenty_bodies_are_remembered(world):
     """Older bases are unknown."""
     for n in range(KEPT_BLOCKS + 5):
