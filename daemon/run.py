@@ -55,7 +55,7 @@ async def _serve(places: Places, settings: Settings, url: str, token: str, notif
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
     clock = Clock()
-    memory = await Memory.open(places, settings, clock, url=url, token=token)
+    memory = await Memory.open(places, settings, clock, url=url, token=token, resident=True)
     daemon = Daemon(memory, places, clock, notifier)
     try:
         await daemon.start()

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterable
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,20 @@ class Memory:
 
     @classmethod
     async def open(
-        cls, places: Places, settings: Settings, clock: Clock | None = None, *, url: str = "", token: str = ""
+        cls,
+        places: Places,
+        settings: Settings,
+        clock: Clock | None = None,
+        *,
+        url: str = "",
+        token: str = "",
+        resident: bool = False,
     ) -> "Memory":
-        """Open the store of `places.workspace`; `url` '' works without a cloud. Raises `ConfigError`, `StoreError`."""
+        """Open the store of `places.workspace`; `url` '' works without a cloud. Raises `ConfigError`, `StoreError`.
+
+        `resident` is the daemon's way: what an earlier process left to derive is derived with the first
+        scan, after the socket answers; otherwise it is done before this returns.
+        """
         clock = clock or Clock()
         workspace = _existing_workspace(places)
         thread = StoreThread(lambda: open_store(places, workspace, clock))
@@ -100,7 +112,9 @@ class Memory:
                     on_reread=memory._read_again,
                 )
             await memory.intake.load()
-            await memory.settle()
+            memory.resident = resident
+            if not resident:
+                await memory.settle()
         except BaseException:
             await thread.close()
             raise
@@ -189,9 +203,8 @@ class Memory:
             self.intake.changed_pages.difference_update(touched | pages | named)
             touched |= await self.settler.settle(today)
         for agent in sorted(touched | named | self._agents_here() - set(self.agents)):
-            self.agents[agent] = await self.thread.call(
-                lambda store, agent=agent: agent_numbers(store, agent, self.clock.today(), self.settings)
-            )
+            numbers = partial(agent_numbers, agent_id=agent, clock=self.clock, settings=self.settings)
+            self.agents[agent] = await self.thread.call(numbers)
         if self.sync is not None:
             self.sync.changed()
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -52,14 +53,14 @@ class PageKeeper:
         for agent in sorted(agents):
             block = read_block(await self._page(agent) or "")
             if block is not None:
-                changed |= await self._thread.call(lambda store, a=agent, b=block: self._take_edits(store, a, b))
+                changed |= await self._thread.call(partial(self._take_edits, agent=agent, block=block))
         return changed
 
     async def write(self, agents: Iterable[str]) -> list[str]:
         """Rewrite the blocks whose hot state changed here; returns the paths that were written."""
         written: list[str] = []
         for agent in sorted(agents):
-            wanted = await self._thread.call(lambda store, a=agent: self._wanted(store, a))
+            wanted = await self._thread.call(partial(self._wanted, agent=agent))
             if await self._follow(agent, wanted):
                 written.append(page_path(agent))
         return written

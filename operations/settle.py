@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -44,24 +45,22 @@ class Settler:
             for agent in sorted(touched):
                 await self._age(agent, day_number(today), priority)
             self._tiers_of = today
-        while step := await self._thread.call(
-            lambda store: settle_step(store, today, self._settings), priority=priority
-        ):
-            touched |= step
+        derive_some = partial(settle_step, today=today, settings=self._settings)
+        while agents := await self._thread.call(derive_some, priority=priority):
+            touched |= agents
         for agent in sorted(touched):
-            while await self._thread.call(
-                lambda store, agent=agent: _retier(store, agent, day_number(today), self._settings), priority=priority
-            ):
-                pass  # each step moves a few hundred facts, so that waiting questions go between
+            # Each step moves a few hundred facts at most, so that waiting questions go between.
+            step = partial(_retier, agent=agent, day=day_number(today), settings=self._settings)
+            while await self._thread.call(step, priority=priority):
+                pass
         return touched
 
     async def _age(self, agent: str, day: int, priority: Priority) -> None:
         """A new day: every fact's score and own tier, in steps."""
         after: int | None = 0
         while after is not None:
-            after = await self._thread.call(
-                lambda store, after=after: _retier_rest(store, agent, after, day, self._settings), priority=priority
-            )
+            step = partial(_retier_rest, agent=agent, after=after, day=day, settings=self._settings)
+            after = await self._thread.call(step, priority=priority)
 
 
 def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
