@@ -121,11 +121,15 @@ class Blocks:
         if len(lines) > 1 and _UNDERLINE.match(lines[-1]) and not self._items and _is_title(lines):
             yield self._underlined(inline, lines, first, last)
             return
-        if after is not None and self._is_label(inline.content, after, own=own, alone=not self._items and not self._quotes):
-            yield self._label(inline, after, at, closes, own=own)
+        if after is not None and self._is_label(inline.content, after, own=own):
+            yield self._label(inline, at, closes, own=own)
             return
         kind: BlockKind = "quote" if self._quotes else "item" if own else "paragraph"
-        for start, stop in _pieces(lines):
+        pieces = list(_pieces(lines))
+        for start, stop in pieces:
+            if stop < len(lines) and stop == start + 1 and not self._quotes and _BOLD_ONLY.match(lines[start]):
+                yield self._bold_heading(lines[start], first + start)
+                continue
             yield self._block(kind, first + start, first + stop - 1, "\n".join(lines[start:stop]))
 
     def _underlined(self, inline: Token, lines: list[str], first: int, last: int) -> Block:
@@ -135,15 +139,17 @@ class Blocks:
         block.first, block.last = first + self._offset, last + self._offset
         return block
 
-    def _is_label(self, raw: str, after: Token, *, own: bool, alone: bool) -> bool:
+    def _is_label(self, raw: str, after: Token, *, own: bool) -> bool:
         """Whether a block only names what stands below it."""
         if "\n" in raw or len(raw) > _LABEL:
             return False
         if BARE_CALLOUT.match(raw):
             return after.type in _NEST or after.type == "fence"
         if own:
-            return after.type in _NEST and (raw.rstrip(" *_").endswith((":", "：")) or _BOLD_ONLY.match(raw) is not None)
-        if alone and _BOLD_ONLY.match(raw):
+            return after.type in _NEST and (
+                raw.rstrip(" *_").endswith((":", "：")) or _BOLD_ONLY.match(raw) is not None
+            )
+        if not self._items and not self._quotes and _BOLD_ONLY.match(raw):
             return after.type not in ("heading_open", "hr") and not (
                 after.type == "paragraph_open" and _BOLD_ONLY.match(self._line(after))
             )
@@ -152,18 +158,22 @@ class Blocks:
     def _line(self, token: Token) -> str:
         return self._lines[token.map[0]] if token.map else ""
 
-    def _label(self, inline: Token, after: Token, at: int, closes: dict[int, int], *, own: bool) -> Block:
+    def _label(self, inline: Token, at: int, closes: dict[int, int], *, own: bool) -> Block:
         block = self._block("heading", *_range(inline), inline.content)
         text = fact_heading(inline.content).rstrip(":： ")
-        heading = Heading(8, text, heading_time(text) if leading_time(f"{text} x") else "")
         if not own and not self._items and not self._quotes and _BOLD_ONLY.match(inline.content):
-            while self.headings and self.headings[-1].level >= 7:
-                self.headings.pop()
-            heading.level, heading.clock, heading.date = 7, heading_time(text), first_date(text)
-            self.headings.append(heading)
-            return block
+            return self._bold_heading(inline.content, _range(inline)[0])
+        heading = Heading(8, text, heading_time(text) if leading_time(f"{text} x") else "")
         end = closes.get(at + 3, at + 4) if not own else _item_end(at, closes)
         self._labels.append((end, heading))
+        return block
+
+    def _bold_heading(self, raw: str, line: int) -> Block:
+        while self.headings and self.headings[-1].level >= 7:
+            self.headings.pop()
+        block = self._block("heading", line, line, raw)
+        text = fact_heading(raw).rstrip(":： ")
+        self.headings.append(Heading(7, text, heading_time(text), first_date(text)))
         return block
 
     def _fence(self, token: Token) -> Block:
@@ -178,7 +188,9 @@ class Blocks:
         first, last = _range(tokens[at])
         line = self._lines[first]
         cells = [token.content for token in tokens[at : closes[at]] if token.type == "inline"]
-        raw = [cell.strip() for cell in escapedSplit(line.strip().strip("|"))] if line.lstrip().startswith("|") else cells
+        raw = (
+            [cell.strip() for cell in escapedSplit(line.strip().strip("|"))] if line.lstrip().startswith("|") else cells
+        )
         cells = raw if len(raw) > len(cells) else cells  # GFM ignores cells beyond the head: their words would be lost
         if tokens[at + 1].type == "th_open":
             head = " | ".join(text for cell in cells if (text := fact_heading(cell)))
@@ -195,15 +207,15 @@ class Blocks:
         lines = self._lines[first : last + 1]
         text = "\n".join(lines)
         closed_script = re.match(r"\s*<(script|style|textarea)\b", text, re.IGNORECASE) and re.search(r"</\w+>", text)
-        kept = re.sub(r"<!--.*?-->", _breaks, text, flags=re.DOTALL).replace("<!--", "")
-        bare = [strip_html(line) if not closed_script else "" for line in kept.split("\n")]
+        kept = re.sub(r"<!--.*?-->", _breaks, text, flags=re.DOTALL).replace("<!--", "").split("\n")
+        bare = [strip_html(line) if not closed_script else "" for line in kept]
         for number, line in enumerate(lines):
-            if line.strip() and not has_words(bare[number]):
-                comment = "<!--" in text and "<" not in re.sub(r"<!--|-->", "", line)
-                yield self._block("comment" if comment else "html", first + number, first + number)
+            if line.strip() and not bare[number].strip():
+                kind: BlockKind = "html" if kept[number].strip() else "comment"
+                yield self._block(kind, first + number, first + number)
         if "<!--" in text and "-->" not in text:
             yield msgspec.structs.replace(self._block("comment", first, first), closed=False)
-        words = [line if has_words(line) else "" for line in bare]
+        words = [line if line.strip() else "" for line in bare]
         if any(words) and words != self._lines and self._depth < 4:
             inner = Blocks(words, self._offset + first, self.headings, self._depth + 1)
             inner._labels = [(1 << 60, label) for _, label in self._labels]
@@ -251,14 +263,14 @@ def _pieces(lines: list[str]) -> Iterator[tuple[int, int]]:
     timed = leading_time(lines[0].strip("* ")) is not None
     start = 0
     for number in range(1, len(lines)):
-        if every or _begins(lines[number], timed=timed):
+        if every or _begins(lines[number], timed=timed) or _BOLD_ONLY.match(lines[number - 1]):
             yield start, number
             start = number
     yield start, len(lines)
 
 
 def _begins(line: str, *, timed: bool) -> bool:
-    if BOLD_KEY.match(line) or PSEUDO_BULLET.match(line):
+    if BOLD_KEY.match(line) or PSEUDO_BULLET.match(line) or _BOLD_ONLY.match(line):
         return True
     return timed and leading_time(line.strip("* ")) is not None
 

@@ -82,15 +82,28 @@ def by_words(text: str, tree_paths: frozenset[str]) -> str:
     """The existing path whose last segment's words all stand in `text`: the deepest, then the longest; '' if none."""
     if not tree_paths:
         return ""
-    low = " " + " ".join(re.findall(r"\w+", text[:2_000].lower())) + " "
-    best = ""
-    for path, words in _words_of(tree_paths):
-        if all((f" {word} " in low) if word.isascii() else (word in low) for word in words):
-            best = max(best, path, key=lambda each: (each.count("/"), len(each), each))
-    return best
+    low = text[:2_000].lower()
+    words = frozenset(re.findall(r"\w+", low))
+    by_first, han = _words_of(tree_paths)
+    fitting = [path for first in words & by_first.keys() for path, rest in by_first[first] if words >= rest]
+    if not text.isascii():
+        fitting += [path for path, parts in han if all(part in low for part in parts)]
+    return max(fitting, key=lambda path: (path.count("/"), len(path), path), default="")
 
 
 @lru_cache(maxsize=8)
-def _words_of(tree_paths: frozenset[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    split = ((path, tuple(path.rsplit("/", 1)[-1].split("-"))) for path in sorted(tree_paths))
-    return tuple((path, words) for path, words in split if all(len(word) >= 2 for word in words) and path != GENERAL)
+def _words_of(
+    tree_paths: frozenset[str],
+) -> tuple[dict[str, list[tuple[str, frozenset[str]]]], list[tuple[str, list[str]]]]:
+    """Paths by the first word of their last segment; those with Chinese in it apart, as words cannot be told there."""
+    by_first: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    han: list[tuple[str, list[str]]] = []
+    for path in sorted(tree_paths - {GENERAL}):
+        parts = path.rsplit("/", 1)[-1].split("-")
+        if not all(len(part) >= 2 for part in parts):
+            continue
+        if path.rsplit("/", 1)[-1].isascii():
+            by_first.setdefault(parts[0], []).append((path, frozenset(parts)))
+        else:
+            han.append((path, parts))
+    return by_first, han

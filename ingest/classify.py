@@ -1,49 +1,50 @@
 """What kind of thing a block says, and how much it matters: small bilingual rules, no model."""
 
-import re
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
+
+from .cues import Cue
 
 Kind: TypeAlias = Literal["fact", "decision", "lesson", "preference", "task", "event", "quote", "code", "row"]
 """The closed list of mention kinds. `row` = table row, `quote` = said by somebody else, `code` = a fence of its own."""
 
-_DECISION = re.compile(
+_DECISION = Cue(
     r"\b(?:decided|decision|we(?:'ll| will) (?:use|go with|adopt|drop)|(?:chose|chosen) (?:to|the|a|\w+ (?:over|instead|as|for|because))"
     r"|opted (?:for|to)|agreed (?:to|on|that)|settled on|going with|switch(?:ed|ing) (?:to|from)|adopted|approved)\b"
-    r"|决定|选定|选择了|决策|拍板|采用|改用|敲定|定下来|达成一致|一致同意|最终方案",
-    re.IGNORECASE,
+    r"|决定|选定|选择了|决策|拍板|采用|改用|敲定|定下来|达成一致|一致同意|最终方案"
 )
-_LESSON = re.compile(
+_LESSON = Cue(
     r"\b(?:lessons?(?: learn(?:ed|t))?|learn(?:ed|t) (?:that|to|the hard way|how)|never (?:again|\w+)|always \w+|don'?t ever|root cause"
     r"|turn(?:s|ed) out|next time|best practice|pitfall|gotcha|remember to|takeaway|insight|mistake)\b"
-    r"|教训|经验[:：是]|学到|学会|切记|千万|以后要|以后不要|下次(?:要|不要|记得|别)|永远不要|一定要|绝不|原来是|根本原因|踩坑|避坑|最佳实践|注意[:：]|反思",
-    re.IGNORECASE,
+    r"|教训|经验[:：是]|学到|学会|切记|千万|以后要|以后不要|下次(?:要|不要|记得|别)|永远不要|一定要|绝不|原来是|根本原因|踩坑|避坑|最佳实践|注意[:：]|反思"
 )
-_PREFERENCE = re.compile(
+_PREFERENCE = Cue(
     r"\b(?:prefers?|preferred|preferences?|favou?rites?|(?:he|she|i|they|we|user|owner)\s+(?:really\s+)?(?:likes?|loves?|hates?|dislikes?|enjoys?)"
     r"|would rather|can'?t stand|allergic to|vegetarian|vegan)\b"
-    r"|喜欢|偏好|不喜欢|讨厌|最爱|更爱|习惯(?:用|了|于|在|先)|倾向于|爱吃|爱喝|不吃|过敏|宁愿|更愿意",
-    re.IGNORECASE,
+    r"|喜欢|偏好|不喜欢|讨厌|最爱|更爱|习惯(?:用|了|于|在|先)|倾向于|爱吃|爱喝|不吃|过敏|宁愿|更愿意"
 )
-_EVENT = re.compile(
+_EVENT = Cue(
     r"\b(?:deadline|due (?:on|by)|meeting|met with|appointment|launch(?:ed|es)?|released?|shipped|deployed|birthday|anniversary|conference"
     r"|interview|flight|arrived|departed|visited|moved to|went live|merged|published|completed|finished|incident|outage|hackathon)\b"
-    r"|截止|会议|开会|见面|上线|发布|部署(?:了|完成|到)|生日|纪念日|面试|航班|出发|到达|拜访|搬到|完成了|故障|事故|聚会|婚礼|旅行|约了|预约",
-    re.IGNORECASE,
+    r"|截止|会议|开会|见面|上线|发布|部署(?:了|完成|到)|生日|纪念日|面试|航班|出发|到达|拜访|搬到|完成了|故障|事故|聚会|婚礼|旅行|约了|预约"
 )
-_CASUAL = re.compile(
+_CASUAL = Cue(
     r"\b(?:maybe|perhaps|lol|haha|hmm|btw|just (?:chatting|browsing|saying)|random|weather|lunch|dinner|breakfast|coffee|nap|bored|tired|small talk)\b"
-    r"|哈哈|随便|也许|可能吧|闲聊|天气|午饭|晚饭|早饭|吃饭|吃了|午睡|无聊|散步|好困|奶茶|下雨|晴天",
-    re.IGNORECASE,
+    r"|哈哈|随便|也许|可能吧|闲聊|天气|午饭|晚饭|早饭|吃饭|吃了|午睡|无聊|散步|好困|奶茶|下雨|晴天"
 )
-_WEIGHTY = re.compile(
-    r"\b(?:critical|important|must not|do not|security|production|architecture|identity|urgent)\b|重要|关键|紧急|务必|必须|安全|架构|生产环境",
-    re.IGNORECASE,
+_WEIGHTY = Cue(
+    r"\b(?:critical|important|must not|do not|security|production|architecture|identity|urgent)\b|重要|关键|紧急|务必|必须|安全|架构|生产环境"
 )
-_HEADINGS: tuple[tuple[re.Pattern[str], Kind], ...] = (
-    (re.compile(r"\bdecisions?\b|决定|决策", re.IGNORECASE), "decision"),
-    (re.compile(r"\b(?:lessons?|learn(?:ed|ings?|t)|insights?|takeaways?|retro(?:spective)?)\b|教训|经验|反思|学到|心得|复盘", re.IGNORECASE), "lesson"),
-    (re.compile(r"\bpreferences?\b|偏好|喜好|习惯", re.IGNORECASE), "preference"),
+_HEADINGS: tuple[tuple[Cue, Kind], ...] = (
+    (Cue(r"\bdecisions?\b|决定|决策"), "decision"),
+    (
+        Cue(
+            r"\b(?:lessons?|learn(?:ed|ings?|t)|insights?|takeaways?|retro(?:spective)?)\b|教训|经验|反思|学到|心得|复盘"
+        ),
+        "lesson",
+    ),
+    (Cue(r"\bpreferences?\b|偏好|喜好|习惯"), "preference"),
 )
+_WORDS: tuple[tuple[Cue, Kind], ...] = ((_DECISION, "decision"), (_PREFERENCE, "preference"), (_LESSON, "lesson"))
 _IMPORTANCE: dict[Kind, float] = {
     "fact": 0.5, "decision": 0.75, "lesson": 0.8, "preference": 0.7, "task": 0.7, "event": 0.6, "quote": 0.5, "code": 0.5,
     "row": 0.5,
@@ -56,19 +57,15 @@ def kind_of(text: str, headings: list[str], *, task_state: str = "", shape: str 
     """The kind of a block: what its shape says, then its own words, then the nearest heading."""
     if task_state:
         return "task"
-    if shape == "quote":
-        return "quote"
-    if shape == "code":
-        return "code"
-    if shape == "row":
-        return "row"
-    for pattern, kind in ((_DECISION, "decision"), (_PREFERENCE, "preference"), (_LESSON, "lesson")):
-        if pattern.search(text):
-            return kind  # type: ignore[return-value]
+    if shape in ("quote", "code", "row"):
+        return cast(Kind, shape)
+    for cue, kind in _WORDS:
+        if cue.search(text):
+            return kind
     for heading in reversed(headings[-2:]):
-        for pattern, named in _HEADINGS:
-            if pattern.search(heading):
-                return named
+        for cue, kind in _HEADINGS:
+            if cue.search(heading):
+                return kind
     return "event" if _EVENT.search(text) else "fact"
 
 

@@ -11,7 +11,9 @@ _SURE = frozenset(
     clawhub gh glab aws az wrangler vercel fly flyctl heroku netlify supabase adb xcodebuild swift pod gem bundle rails rake
     composer php artisan loginctl pm2 node python python3 make cmake go java javac""".split()
 )
-_VAGUE = frozenset("cd ls cat cp mv rm echo export source find tail head touch bash sh zsh less vim nano set test time watch".split())
+_VAGUE = frozenset(
+    "cd ls cat cp mv rm echo export source find tail head touch bash sh zsh less vim nano set test time watch".split()
+)
 _SUBCOMMANDS = frozenset(
     """install uninstall add remove run build test start stop restart status enable disable clone pull push commit checkout
     fetch merge rebase log diff tag init login logout deploy apply get describe logs exec up down compose update upgrade list
@@ -24,7 +26,9 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 _PROMPT = re.compile(r"\s*(?:[\w.-]+@[\w.-]+[:~ /\w.-]*)?[$❯➜]\s+(?=\S)")
-_SHELL = frozenset({"sh", "bash", "zsh", "shell", "console", "shell-session", "fish", "powershell", "ps1", "terminal", "cmd", "bat"})
+_SHELL = frozenset(
+    {"sh", "bash", "zsh", "shell", "console", "shell-session", "fish", "powershell", "ps1", "terminal", "cmd", "bat"}
+)
 _START = re.compile(r"(?:sudo\s+|time\s+|nohup\s+|[A-Z_][A-Z0-9_]*=\S*\s+)*(?P<name>[\w./~-]+)")
 _FENCE_LINES = 200
 _LONGEST = 2_000
@@ -42,7 +46,9 @@ def commands_in_line(line: str) -> list[str]:
     if name not in _SURE or " " not in text:
         return []
     words = text.split()
-    telling = any(word.startswith("-") and len(word) > 1 or "/" in word for word in words[1:]) or words[1] in _SUBCOMMANDS
+    telling = (
+        any(word.startswith("-") and len(word) > 1 or "/" in word for word in words[1:]) or words[1] in _SUBCOMMANDS
+    )
     return [text] if telling and not _PROSE.search(text) else []
 
 
@@ -61,7 +67,11 @@ def commands_in_span(span: str) -> list[str]:
         return []
     if name in _SURE or name in _VAGUE or name.startswith(("./", "~/")):
         return [text]
-    return [text] if re.search(r"(?:^|\s)--?[A-Za-z][\w-]*(?:[ =]|$)", arguments) and re.fullmatch(r"[a-z][\w.-]*", name) else []
+    return (
+        [text]
+        if re.search(r"(?:^|\s)--?[A-Za-z][\w-]*(?:[ =]|$)", arguments) and re.fullmatch(r"[a-z][\w.-]*", name)
+        else []
+    )
 
 
 def commands_in_fence(code: str, info: str) -> list[str]:

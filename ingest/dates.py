@@ -65,8 +65,8 @@ def first_date(text: str) -> str:
         if found := _date(int(match[1]), int(match[2]), int(match[3])):
             return found
     for pattern in _ENGLISH:
-        if (match := pattern.search(text)) is not None:
-            return _date(int(match["year"]), _MONTHS[match["month"].lower()], int(match["day"]))
+        if (named := pattern.search(text)) is not None:
+            return _date(int(named["year"]), _MONTHS[named["month"].lower()], int(named["day"]))
     return ""
 
 

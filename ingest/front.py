@@ -32,7 +32,11 @@ class Front(msgspec.Struct):
         """A value as a list of texts: YAML lists, and `a, b` written in one line."""
         value = self.values.get(key)
         if isinstance(value, list):
-            return [str(each).strip().lstrip("#") for each in value if not isinstance(each, (list, dict)) and each is not None]
+            return [
+                str(each).strip().lstrip("#")
+                for each in value
+                if not isinstance(each, (list, dict)) and each is not None
+            ]
         return [part.strip().lstrip("#") for part in re.split(r"[,，、]", self.text(key)) if part.strip()]
 
 
@@ -63,7 +67,15 @@ def _fenced(lines: list[str], opening: str) -> Front:
     text = "\n".join(inner)
     try:
         loaded = _HANDLER.load(text) if opening == "---" else tomllib.loads(text)
-    except (yaml.YAMLError, tomllib.TOMLDecodeError, ValueError, TypeError, RecursionError, AttributeError, KeyError) as error:
+    except (
+        yaml.YAMLError,
+        tomllib.TOMLDecodeError,
+        ValueError,
+        TypeError,
+        RecursionError,
+        AttributeError,
+        KeyError,
+    ) as error:
         if not all(_KEY_LINE.match(line) for line in inner):
             return Front()
         return Front(end + 1, {}, _fault(error), _fault_line(error, end))

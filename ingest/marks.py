@@ -4,7 +4,8 @@ import re
 
 _BOX = re.compile(r"\[(?P<box>[ xX\-/>~])\](?=\s|\Z)\s*")
 _STATUS = re.compile(
-    r"\[(?P<status>PENDING|OPEN|TODO|IN[ _-]?PROGRESS|BLOCKED|DONE|COMPLETED?|CANCELL?ED|待办|进行中|已完成|完成)\]\s*", re.IGNORECASE
+    r"\[(?P<status>PENDING|OPEN|TODO|IN[ _-]?PROGRESS|BLOCKED|DONE|COMPLETED?|CANCELL?ED|待办|进行中|已完成|完成)\]\s*",
+    re.IGNORECASE,
 )
 _WORD = re.compile(
     r"(?P<word>TODO|DOING|LATER|NOW|WAITING|WAIT|IN-PROGRESS|DONE|CANCELL?ED)(?::\s*|\s+)(?=\S)|(?P<han>待办|待做|已完成)\s*[:：]\s*"

@@ -17,7 +17,9 @@ _ROUNDS = 5
 _PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 _PEM_LINE = re.compile(r"[ \t>]*(?:[*+-][ \t]+)?")
-_PEM_BODY = re.compile(r"[ \t>]*(?:[*+-][ \t]+)?(?:[A-Za-z0-9+/=]{16,}|[A-Za-z0-9-]+: .*|=?[A-Za-z0-9+/=]{1,15})?[ \t\r]*\Z")
+_PEM_BODY = re.compile(
+    r"[ \t>]*(?:[*+-][ \t]+)?(?:[A-Za-z0-9+/=]{16,}|[A-Za-z0-9-]+: .*|=?[A-Za-z0-9+/=]{1,15})?[ \t\r]*\Z"
+)
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
@@ -105,8 +107,10 @@ def _mask_once(text: str) -> tuple[str, int]:
 def _rules_for(lower: str) -> list[Rule]:
     wanted = list(ALWAYS)
     for needles, rule in BY_NEEDLE:
-        if any(needle in lower for needle in needles):
-            wanted.append(rule)
+        for needle in needles:
+            if needle in lower:
+                wanted.append(rule)
+                break
     return wanted
 
 
@@ -142,7 +146,11 @@ def _mask_pem(text: str) -> tuple[str, int]:
         if begins is not None and not inside:
             ends = _PEM_END.search(line, begins.end())
             if ends is not None:  # the whole key on one line, as JSON writes it
-                out.append(line[: begins.start()] + mask_of("private_key", line[begins.start() : ends.end()]) + line[ends.end() :])
+                out.append(
+                    line[: begins.start()]
+                    + mask_of("private_key", line[begins.start() : ends.end()])
+                    + line[ends.end() :]
+                )
                 count += 1
                 continue
             inside, closes = True, _closing_line(lines, number)

@@ -49,10 +49,12 @@ _PROVIDERS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("pplx-",), "perplexity_key", rf"{_B}pplx-[A-Za-z0-9]{{40,}}"),
     (("accountkey=",), "azure_key", r"(?<=AccountKey=)[A-Za-z0-9+/]{80,}={0,2}"),
 )
-_TELEGRAM = re.compile(r"(?<![\d.:])\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
+_TELEGRAM = re.compile(r"\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
 _DISCORD = re.compile(rf"{_B}[MNO][A-Za-z0-9_-]{{23,27}}\.[A-Za-z0-9_-]{{6,7}}\.[A-Za-z0-9_-]{{27,}}")
-_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+])(?=[^\s]*[a-z])(?=[^\s]*[A-Z])(?=[^\s]*\d)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
-_URL_PASSWORD = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@?#]*:([^\s/]+)@(?=[\w\[.-])")
+_AWS_SECRET = re.compile(
+    r"(?<![A-Za-z0-9/+])(?=[^\s]*[a-z])(?=[^\s]*[A-Z])(?=[^\s]*\d)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
+)
+_URL_PASSWORD = re.compile(r"://[^\s/:@?#]*:([^\s/]+)@(?=[\w\[.-])")
 _BEARER = re.compile(r"\b(?:bearer|authorization:\s*(?:basic|token))\s+([A-Za-z0-9._~+/-]{16,}=*)", re.IGNORECASE)
 _USER_FLAG = re.compile(r"(?:curl\b[^\n]*?\s(?:-u|--user)\s+['\"]?[\w.@-]+:|\bsshpass\s+-p\s*['\"]?)([^\s'\"]+)")
 
@@ -65,9 +67,9 @@ _WORD: dict[str, KeyKind] = {
 _KEY = re.compile(
     r"pass(?:word|wd|phrase|code)s?|passw|pwd|pass|pw|pin|credentials?"
     r"|(?:api|access|auth|secret|private|signing|encryption|account|client|service|master|bot)[ _-]?(?:access[ _-]?)?(?:key|token|secret)"
-    r"|secret|token|seed[ _-]?phrase|mnemonic|recovery[ _-]?phrase|密码|密碼|口令|密钥|秘钥|私钥|令牌|助记词",
-    re.IGNORECASE,
+    r"|secret|token|seed[ _-]?phrase|mnemonic|recovery[ _-]?phrase|密码|密碼|口令|密钥|秘钥|私钥|令牌|助记词"
 )
+"""Searched in lower-case text: Python looks for literal beginnings only when case counts."""
 _SEPARATOR = (
     r"(?P<sep>[*_`\"'”’\]）)]{0,4}[ \t]*(?:[:：=＝]{1,2}=?>?|=>|\|"
     r"|(?<![A-Za-z])(?:(?:is|was)(?: now)?|(?:changed|set|reset) to|(?:is |was )(?:changed|set|reset) to)(?![A-Za-z])"
@@ -80,7 +82,8 @@ _VALUE = (
 )
 _BEHIND_KEY = re.compile(_SEPARATOR + _VALUE, re.IGNORECASE)
 _FLAG = re.compile(
-    r"--?(?P<key>[a-z-]*(?:password|passwd|token|secret|api-?key))[= ](?P<quote>['\"]?)(?P<bare>[^\s'\"]+)", re.IGNORECASE
+    r"--?(?P<key>[a-z-]*(?:password|passwd|token|secret|api-?key))[= ](?P<quote>['\"]?)(?P<bare>[^\s'\"]+)",
+    re.IGNORECASE,
 )
 _PHRASE = re.compile(
     r"(?:助记词|mnemonic|(?:seed|recovery)[ _-]?phrase)[*_`\"]{0,3}\s*(?:[:：=]|is|是|为)\s*[*_`\"]{0,3}"
@@ -107,7 +110,7 @@ def _by_form(kind: str, pattern: str) -> Rule:
 
 def _telegram(text: str) -> Iterator[Span]:
     for match in _TELEGRAM.finditer(text):
-        if not is_placeholder(match[0]):
+        if not text[match.start() - 1 : match.start()].isalnum() and not is_placeholder(match[0]):
             yield match.start(), match.end(), "telegram_token"
 
 
@@ -153,29 +156,33 @@ def _flags(text: str) -> Iterator[Span]:
 def _keyed(text: str) -> Iterator[Span]:
     """Values behind a key. The search goes on right behind the key, so a chain of keys hides nothing."""
     at = 0
-    while (key := _KEY.search(text, at)) is not None:
-        at = key.end()
-        if not _stands_alone(text, key):
+    lower = text.lower()
+    if len(lower) != len(text):  # a few capitals grow when they are lowered
+        lower = "".join([char.lower() if len(char.lower()) == 1 else char for char in text])
+    while (found := _KEY.search(lower, at)) is not None:
+        at = found.end()
+        key = text[found.start() : at]
+        if not _stands_alone(text, found.start(), at):
             continue
-        match = _BEHIND_KEY.match(text, key.end())
+        match = _BEHIND_KEY.match(text, at)
         if match is None:
             continue
         group = next(name for name in ("code", "double", "single", "curly", "bare") if match[name] is not None)
         value = match[group] if group != "bare" else _bare(match["bare"])
         start = match.start(group)
-        if _judged(text, key[0], match, value):
-            yield start, start + len(value), _kind(key[0])
+        if _judged(text, key, match, value):
+            yield start, start + len(value), _kind(key)
             at = start + len(value)
 
 
-def _stands_alone(text: str, key: re.Match[str]) -> bool:
+def _stands_alone(text: str, start: int, end: int) -> bool:
     """Whether the key is a word or the last part of one (`DB_PASSWORD`, `dbPassword`), not a piece (`passenger`)."""
-    if _is_han(key[0]):
+    if _is_han(text[start]):
         return True
-    before, behind = text[max(0, key.start() - 1) : key.start()], text[key.end() : key.end() + 1]
+    before, behind = text[max(0, start - 1) : start], text[end : end + 1]
     if behind.isalnum() and behind.isascii():
         return False
-    return not (before.isalnum() and before.isascii()) or (before.islower() and key[0][0].isupper())
+    return not (before.isalnum() and before.isascii()) or (before.islower() and text[start].isupper())
 
 
 def _judged(text: str, key: str, match: re.Match[str], value: str) -> bool:

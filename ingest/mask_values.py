@@ -64,7 +64,9 @@ def is_secret_value(value: str, kind: KeyKind, *, strict: bool, alone: bool, bef
     letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
     least = 6 if kind == "password" and not strict else 8 if kind != "password" else 6
     if letters and digits:
-        return len(value) >= (4 if kind == "password" and not strict else least) and not _is_word_with_number(value, kind)
+        return len(value) >= (4 if kind == "password" and not strict else least) and not _is_word_with_number(
+            value, kind
+        )
     if not letters:
         return kind == "password" and len(value) >= 6 and digits
     return _alphabetic(value, kind, strict=strict, alone=alone)
@@ -80,7 +82,19 @@ def _spaced(value: str, kind: KeyKind) -> bool:
 def _is_word_with_number(value: str, kind: KeyKind) -> bool:
     """`utf8`, `sha256`, `cl100k_base`: names of methods that stand behind `token:` and are no tokens."""
     if kind == "password":
-        return value.lower() in {"utf8", "sha256", "sha512", "sha1", "md5", "argon2", "argon2id", "pbkdf2", "1password", "oauth2", "base64"}
+        return value.lower() in {
+            "utf8",
+            "sha256",
+            "sha512",
+            "sha1",
+            "md5",
+            "argon2",
+            "argon2id",
+            "pbkdf2",
+            "1password",
+            "oauth2",
+            "base64",
+        }
     return re.fullmatch(r"[a-z]+[-_]?\d{1,4}(?:[a-z]?[-_][a-z]+)?|cl100k_base|o200k_base", value) is not None
 
 

@@ -59,7 +59,7 @@ def mention_of(note: Note, block: Block, words: Words, speaker: str = "") -> Par
         text=words.text, line_from=block.first + 1, line_to=block.last + 1,
         date=_date(note, block.headings, words.clock), headings=headings, category=category,
         importance=importance, kind=kind, task_state=words.task_state,
-        metadata=_metadata(note, words, explicit, speaker),
+        metadata=_metadata(note, words, explicit, speaker, is_data=shape in ("row", "code")),
     )  # fmt: skip
 
 
@@ -91,12 +91,14 @@ def _date(note: Note, headings: list[Heading], clock: str) -> str:
     return f"{day}T{clock}Z" if day and clock else day
 
 
-def _metadata(note: Note, words: Words, explicit: list[str], speaker: str) -> Metadata:
+def _metadata(note: Note, words: Words, explicit: list[str], speaker: str, *, is_data: bool) -> Metadata:
     found = gather([words.spoken], words.code, words.links)
     found.topics = unique([*words.tags, *words.wikilinks, *note.topics])
-    found.people = unique([*([speaker] if speaker else []), *people(words.text)])
-    found.actions = actions(words.text)
-    found.emotion = emotion(words.text)
-    found.outcome = outcome(words.text, words.task_state)
+    found.people = [speaker] if speaker else []
+    if not is_data:
+        found.people = unique([*found.people, *people(words.text)])
+        found.actions = actions(words.text)
+        found.emotion = emotion(words.text)
+        found.outcome = outcome(words.text, words.task_state)
     found.explicit = explicit
     return found

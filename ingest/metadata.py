@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from ..model import Metadata
 from .commands import commands_in_line, commands_in_span
 
-_URL = re.compile(r"(?:(?:https?|ftp|wss?|ssh|git|libsql)://|www\.)[^\s<>\"`|\\^\u3000-\u303f\u3400-\u9fff\uff00-\uffef“”‘’…]+", re.IGNORECASE)
+_URL = re.compile(
+    r"(?:(?:https?|ftp|wss?|ssh|git|libsql)://|www\.)[^\s<>\"`|\\^\u3000-\u303f\u3400-\u9fff\uff00-\uffef“”‘’…]+",
+    re.IGNORECASE,
+)
 _TLD = "com|org|net|io|dev|app|ai|cn|edu|gov|jp|de|fr|uk|eu|info|xyz|tech|cloud|me|us|ca|au|tw|hk|kr|tv|gg|so"
 _DOMAIN = re.compile(
     rf"(?<![\w@./:-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:{_TLD})(?![\w-]|\.\w)(?::\d+)?(?:/[^\s<>\"`|\\^\u3000-\u303f\u3400-\u9fff\uff00-\uffef]*)?",

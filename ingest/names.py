@@ -87,7 +87,9 @@ def _page(name: str) -> Name:
 def _in_memory(parts: list[str], extra: Sequence[str], reserved: Collection[str]) -> Name:
     dated = _DATED.match(parts[-1])
     if len(parts) == 2:
-        return Name("note", DEFAULT_AGENT, real_date(dated[1])) if dated else Name("unmatched", reason="no date in front")
+        return (
+            Name("note", DEFAULT_AGENT, real_date(dated[1])) if dated else Name("unmatched", reason="no date in front")
+        )
     folder = parts[1]
     if folder in reserved or folder.startswith("_"):
         return Name("skipped", reason=f"memory/{folder}/ is reserved") if dated else _IGNORED

@@ -126,7 +126,10 @@ class _Reading:
         for number in cut.meta:
             if lines[number].strip() or self.ledger.state(number) is None:
                 self.ledger.put(number, number, "transcript_meta")
-        shown = [[("" if stretch.start + n in cut.meta else line) for n, line in enumerate(stretch.lines)] for stretch in cut.stretches]
+        shown = [
+            [("" if stretch.start + n in cut.meta else line) for n, line in enumerate(stretch.lines)]
+            for stretch in cut.stretches
+        ]
         for stretch, kept in zip(cut.stretches, shown, strict=True):
             stretch.lines = kept
             self._stretch(stretch)
@@ -160,7 +163,7 @@ class _Reading:
         if kind == "heading":
             self._heading(block)
         elif kind in ("rule", "html", "table_head", "comment"):
-            self.ledger.put(block.first, block.last, kind)  # type: ignore[arg-type]
+            self.ledger.put(block.first, block.last, kind)
             if not block.closed:
                 self.findings.append(unclosed("comment", block.first + 1))
         elif kind == "code":
@@ -226,11 +229,17 @@ class _Reading:
         last = self._last_block
         if self._last < 0 or last is None or words.task_state or words.tags:
             return False
-        deeper = block.depth > last.depth if block.kind == "item" else block.kind == "paragraph" and block.depth >= last.depth
+        deeper = (
+            block.depth > last.depth
+            if block.kind == "item"
+            else block.kind == "paragraph" and block.depth >= last.depth
+        )
         if not deeper or block.first - last.last > 2:
             return False
         found = gather([words.spoken], words.code, words.links)
-        if not _is_bare(words, found.commands) or _is_bare(words_of(last, {}), self.mentions[self._last].metadata.commands):
+        if not _is_bare(words, found.commands) or _is_bare(
+            words_of(last, {}), self.mentions[self._last].metadata.commands
+        ):
             return False
         metadata = self.mentions[self._last].metadata
         metadata.urls = unique([*metadata.urls, *found.urls])
@@ -262,7 +271,9 @@ class _Reading:
     def _mark_bare_secrets(self, block: Block, owner: int) -> None:
         for number in range(block.first + 1, min(block.last + 1, len(self._lines))):
             line = self._lines[number]
-            if ("[masked:" in line or MASK_FORGOTTEN in line) and not has_words(without_masks(line).replace(MASK_FORGOTTEN, "")):
+            if ("[masked:" in line or MASK_FORGOTTEN in line) and not has_words(
+                without_masks(line).replace(MASK_FORGOTTEN, "")
+            ):
                 self.ledger.put(number, number, self._wordless(line), owner)
 
     def _add_code(self, mention: ParsedMention, block: Block) -> None:

@@ -18,7 +18,7 @@ class Source(msgspec.Struct):
 
 
 def read_source(data: bytes) -> Source:
-    """Decode a note. Bad bytes become U+FFFD, NUL too; `\\r` goes from line ends and is a blank elsewhere."""
+    r"""Decode a note. Bad bytes become U+FFFD, NUL too; `\\r` goes from line ends and is a blank elsewhere."""
     bad_line, utf16 = 0, data[:2] in (b"\xff\xfe", b"\xfe\xff")
     if utf16:
         text = data.decode("utf-16", "replace")

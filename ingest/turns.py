@@ -9,9 +9,13 @@ _SESSION_KEY = re.compile(r"\s*[-*]\s+\*\*Session (?:Key|ID)\*\*\s*:", re.IGNORE
 _HEAD_BULLET = re.compile(r"\s*[-*]\s+\*\*(?:Session Key|Session ID|Source|Channel|Model)\*\*\s*:", re.IGNORECASE)
 _TURN = re.compile(r"(?P<role>user|assistant|system|System|tool|human|ai)\s*:(?:\s|\Z)", re.IGNORECASE)
 _UNTRUSTED = re.compile(r".*\(untrusted metadata\)\s*:?\s*\Z", re.IGNORECASE)
-_CHANNEL = re.compile(r"\[(?=[^\]]*(?:\bid:|UTC|GMT|\d{2}:\d{2}))[^\]]*?(?:(?P<date>\d{4}-\d{2}-\d{2})\s+)?(?P<clock>\d{2}:\d{2})?[^\]\d]*\]\s*(?:(?P<name>[^\s:：][^:：\n]{0,40})[:：]\s+)?")
+_CHANNEL = re.compile(
+    r"\[(?=[^\]]*(?:\bid:|UTC|GMT|\d{2}:\d{2}))[^\]]*?(?:(?P<date>\d{4}-\d{2}-\d{2})\s+)?(?P<clock>\d{2}:\d{2})?[^\]\d]*\]\s*(?:(?P<name>[^\s:：][^:：\n]{0,40})[:：]\s+)?"
+)
 _MESSAGE_ID = re.compile(r"\s*\[message_id: [^\]]*\]\s*\Z", re.IGNORECASE)
-_CONTROL = re.compile(r"\s*(?:/[a-z][\w-]*(?:\s+\S+){0,3}|NO_REPLY|HEARTBEAT_OK|ANNOUNCE_SKIP|REPLY_SKIP|\(no reply\))\s*\Z")
+_CONTROL = re.compile(
+    r"\s*(?:/[a-z][\w-]*(?:\s+\S+){0,3}|NO_REPLY|HEARTBEAT_OK|ANNOUNCE_SKIP|REPLY_SKIP|\(no reply\))\s*\Z"
+)
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 

@@ -14,7 +14,7 @@ from .marks import split_mark
 MARKDOWN = MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"]).disable(["code", "lheading"])
 """CommonMark with tables. Indented code is off: in notes an indented line is a nested thought; so are
 underlined headings, which would swallow the sentence above a `---` rule (`blocks` brings back `===`)."""
-MARKDOWN.validateLink = lambda _: True  # type: ignore[method-assign]
+MARKDOWN.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005 - a library's signature
 MARKDOWN.normalizeLink = lambda url: url  # type: ignore[method-assign]
 
 LONG = 20_000
@@ -26,9 +26,12 @@ _COLOUR = re.compile(r"(?=.*\d)[0-9a-fA-F]{3,8}\Z")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]+))?\]\]")
 _BLOCK_REF = re.compile(r"\(\([0-9a-f-]{8,40}\)\)|(?<=\s)\^[0-9a-zA-Z-]{4,}\s*\Z")
 _CALLOUT = re.compile(r"\A\[!(\w+)\][+-]?\s*")
-_IMPORTANCE = re.compile(r"[(（]\s*(?:importance|重要性|重要度)\s*[:：=]\s*(0(?:\.\d+)?|1(?:\.0+)?|\.\d+)\s*[)）]", re.IGNORECASE)
+_IMPORTANCE = re.compile(
+    r"[(（]\s*(?:importance|重要性|重要度)\s*[:：=]\s*(0(?:\.\d+)?|1(?:\.0+)?|\.\d+)\s*[)）]", re.IGNORECASE
+)
 _HIGHLIGHT = re.compile(r"==(\S(?:[^=\n]*\S)?)==")
 _PROPERTY = re.compile(r"(?<=\w)::(?=\s)")
+_ALNUM = re.compile(r"[^\W_]")
 _INVISIBLE = re.compile("[\u200b\ufeff\u2060]")
 _HTML_TAG = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|br|center|cite|code|dd|del|details|dfn|div|dl|dt|em|figure|figcaption|font|h[1-6]|hr|i|img"
@@ -90,7 +93,7 @@ def fold(text: str) -> str:
 
 def has_words(text: str) -> bool:
     """Whether `text` has a letter, a digit or an ideograph."""
-    return any(char.isalnum() for char in text)
+    return _ALNUM.search(text) is not None
 
 
 def strip_html(text: str) -> str:
