@@ -129,9 +129,12 @@ class Machine:
     # ---- costs ------------------------------------------------------------------------------------------
 
     def cpu_s(self) -> float:
-        """CPU seconds that the daemon used so far."""
-        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        """CPU seconds that the daemon and its children, also those that ended, used so far."""
+        ticks = 0
+        for pid in self._family():
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+        return ticks / _TICKS
 
     def rss_mb(self) -> float:
         """Resident memory of the daemon."""

@@ -28,12 +28,14 @@ def main(notes: int = 10_000) -> None:
         one.settle(notes)
         spent = time.monotonic() - started
         peak.stop()
+        cpu = one.cpu_s()
         show(
             f"First scan, {notes} notes, {_megabytes(one.notes):.0f} MB",
             [
                 Measure(
                     "seconds", f"{spent:.1f}", "90 at 10,000", spent <= 90 * notes / 10_000, f"{floor:.1f} parse alone"
                 ),
+                Measure("CPU seconds of all processes", f"{cpu:.1f}"),
                 Measure("peak PSS, MB", f"{peak.mb:.0f}", "300", peak.mb <= 300),
                 Measure(
                     "slowest status meanwhile, ms",
