@@ -71,10 +71,14 @@ def retier_rest(
 ) -> int | None:
     """One step of the day change: new scores, cold or frozen, for the next `limit` live facts after row `after`.
 
-    Returns the row to go on after, None when done. Hot and warm facts keep their tier until `retier`.
-    Facts that may have expired are marked for deriving.
+    Returns the row to go on after, None when done, at once if the day was walked before, e.g. by a daemon
+    that was started again. Hot and warm facts keep their tier until `retier`. Facts that may have expired
+    are marked for deriving.
     """
     scoring = agent_limits(tx.store, agent_id, settings).scoring
+    walked = f"{today} {_JSON.encode(scoring).decode()}"
+    if tx.store.meta(f"tiers/{agent_id}") == walked:
+        return None
     rows = tx.execute(
         "SELECT n, importance, latest_day, on_page, access_days, score, tier, state FROM derived NOT INDEXED"
         " WHERE n > ? AND agent_id = ? ORDER BY n LIMIT ?",
@@ -92,7 +96,10 @@ def retier_rest(
     _write(tx, changed)
     last = int(rows[-1][0] or 0) if rows else after
     _touch_expiring(tx, agent_id, today, after, last)
-    return last if len(rows) == limit else None
+    if len(rows) == limit:
+        return last
+    tx.set_meta(f"tiers/{agent_id}", walked)
+    return None
 
 
 def tier_counts(store: Store, agent_id: str) -> dict[str, int]:

@@ -20,6 +20,7 @@ class World:
     def __init__(self, path, agent="default"):
         self.clock = ManualClock()
         self.store = Store.open(path, self.clock)
+        self.store.execute("PRAGMA synchronous=OFF")  # no test here is about power cuts
         self.agent = agent
         self.settings = Settings()
         self._n = 0

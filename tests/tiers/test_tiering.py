@@ -173,6 +173,23 @@ def test_the_walk_ends_on_a_full_last_step(world):
     assert set(world.tiers().values()) == {"warm"}
 
 
+def test_a_day_is_walked_once(world):
+    """A second walk of the same day reads nothing; another day, or another scoring, is walked again."""
+    for n in range(14):
+        world.say(f"f{n}")
+    world.settle()
+    walk_day(world)
+
+    def first_step(today):
+        with world.store.transaction() as tx:
+            return retier_rest(tx, world.agent, today, world.settings, limit=7)
+
+    assert first_step(world.today) is None
+    assert first_step(world.today + 1) == 7
+    world.settings.scoring.half_life_days = 10
+    assert first_step(world.today) == 7
+
+
 def test_large_moves_are_made_in_steps_that_keep_the_limit(world, monkeypatch):
     """A call moves no more than its share; warm is within its limit after every call."""
     monkeypatch.setattr("memoryd.tiers.tiering.MOVES", 5)
