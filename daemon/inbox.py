@@ -10,6 +10,8 @@ from watchdog import events as fs
 
 from .names import is_folder_hint, is_hint, relative_path
 
+log = logging.getLogger(__name__)
+
 QUEUE_LIMIT = 10_000
 """More distinct paths waiting for the loop than this: they are dropped and everything is compared."""
 
@@ -51,6 +53,8 @@ class Inbox(fs.FileSystemEventHandler):
 
     def lost(self) -> None:
         """Events were dropped: only comparing everything helps."""
+        if not self._heard.everything:
+            log.warning("file events were lost; everything is compared")
         self._put(None)
 
     def tell(self, event: fs.FileSystemEvent, root: str, prefix: str) -> None:

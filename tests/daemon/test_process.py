@@ -183,15 +183,19 @@ def test_saved_notes_are_found_in_a_second(machine):
 
 
 def test_missed_events_are_found_by_the_rescan(machine):
-    """A process that was stopped during thousands of writes finds every note when it goes on (M4, WA-11)."""
+    """A process that was stopped during 18,000 changes finds the last note too when it goes on (M4, WA-11)."""
+    noise = [machine.notes / "one.txt", machine.notes / "two.txt"]
+    for each in noise:
+        each.touch()
     machine.start().settled()
     machine.process.send_signal(signal.SIGSTOP)
-    noise = machine.notes / "noise.txt"
-    for number in range(9_000):
-        noise.write_text(str(number))
+    for _ in range(9_000):  # in turns, because the kernel joins equal events
+        os.utime(noise[0])
+        os.utime(noise[1])
     (machine.notes / "2026-02-13.md").write_text("- The last one is a dotterel\n")
     machine.process.send_signal(signal.SIGCONT)
     wait_for(lambda: machine.finds("dotterel"), 20, "the last note is found")
+    assert "file events were lost" in machine.log.read_text()
 
 
 def test_a_folder_that_is_replaced_is_taken_up_within_ten_seconds(machine):
@@ -225,9 +229,9 @@ def test_sighup_takes_new_settings_and_wrong_ones_change_nothing(machine):
 
 
 def test_a_stop_in_a_first_scan_is_quick(machine):
-    """SIGTERM while hundreds of notes are taken in is exit 0 within 10 s, and the next start goes on (DA-8)."""
-    for number in range(600):
-        lines = "".join(f"- Sighting {number} {line} of a wheatear on the ridge\n" for line in range(20))
+    """SIGTERM while 300 notes are taken in is exit 0 within 10 s, and the next start goes on (DA-8)."""
+    for number in range(300):
+        lines = "".join(f"- Sighting {number} {line} of a wheatear on the ridge\n" for line in range(10))
         (machine.notes / f"{1400 + number}-03-01.md").write_text(lines)
     machine.start()
     wait_for(lambda: machine.status()["pending"] > 0, 10, "the scan runs")
