@@ -66,6 +66,8 @@ def apply_note(tx: Tx, note: StatedNote) -> NoteEffect:
     _write_facts(tx, note, kept)
     changed = _write_mentions(tx, note, kept)
     now_row = (note.size, chunks, len(kept), note.parsed.state)
+    if old_row is None:
+        _touch_other_devices(tx, note)
     if changed or old_row != now_row:
         _write_note_row(tx, note, now_row)
         changed = True
@@ -229,6 +231,15 @@ def _write_note_row(tx: Tx, note: StatedNote, row: tuple[int, list[str], int, No
         (note.agent_id, tx.device, note.path, size, _JSON.encode(chunks).decode(), mentions, state,
          tx.store.clock.now_ms(), tx.next_rev()),
     )  # fmt: skip
+
+
+def _touch_other_devices(tx: Tx, note: StatedNote) -> None:
+    """A path named here for the first time silences the same path of devices that this one succeeds."""
+    tx.run(
+        "INSERT OR IGNORE INTO dirty SELECT m.agent_id, m.fact_id FROM devices d JOIN mentions m"
+        " ON m.agent_id = ? AND m.device = d.device AND m.path = ? WHERE d.device <> ?",
+        (note.agent_id, note.path, tx.device),
+    )
 
 
 def _write_successors(tx: Tx, note: StatedNote, stated: set[str]) -> None:

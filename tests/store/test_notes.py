@@ -167,6 +167,16 @@ def test_a_fact_of_another_device_enters_this_log_when_named(apply, store):
     assert seen == 7
 
 
+def test_a_path_named_for_the_first_time_wakes_what_other_devices_say_there(apply, store):
+    """This device may succeed them: whether their mentions count has to be derived anew."""
+    store.db.run("INSERT INTO devices VALUES ('bbbbbbbb', 'old', 'x', 1, '[]', '[]', 0)")
+    row = ("default", "bbbbbbbb", PATH, 0, "f" * 16, 1, 1, "", "[]", "general", 0.5, "fact", "", "{}", "", 0)
+    store.db.run(f"INSERT INTO mentions VALUES ({', '.join('?' * len(row))})", row)
+    apply(["one"])
+
+    assert ("f" * 16,) in store.execute("SELECT fact_id FROM dirty")
+
+
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=6)
 
 
