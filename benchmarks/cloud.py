@@ -51,11 +51,12 @@ def _push(one: Machine, url: str, facts: int, floor: float) -> None:
     )
     # The first segment's own time is not known: the others came between its arrival and the last one's.
     rate = facts * (rows - first_rows) / rows / max(last - first, 1) * 1000
+    shown = f"{rate:,.0f}" if rows > first_rows else "one segment only: more notes are needed"
     picture = facts / max(ended_ms - last, 1) * 1000
     show(
         f"Push of {facts} facts with their mentions and notes",
         [
-            Measure("log, facts/s", f"{rate:,.0f}", "30,000", rate >= 30_000, f"{floor:,.0f} bare segments"),
+            Measure("log, facts/s", shown, "30,000", rate >= 30_000 if rate else None, f"{floor:,.0f} bare segments"),
             Measure("picture behind it, facts/s", f"{picture:,.0f}", "3,000", picture >= 3_000),
         ],
     )
