@@ -34,7 +34,8 @@ CLIENTS_GRACE_S = 1.0
 WORKER_GRACE_S = 2.0
 LAST_PUSH_S = 5.0
 CLOSE_S = 1.5
-"""Together below 10 s, the longest that a stop may take."""
+STOP_S = 10.0
+"""The longest a stop may take; what the parts before it used up shortens the last push."""
 
 
 class Daemon:
@@ -76,6 +77,7 @@ class Daemon:
 
     async def stop(self) -> None:
         """End within 10 s: no new work, the running batch, one last push, then everything closed."""
+        must_end = self._clock.monotonic() + STOP_S - CLOSE_S
         self._notifier.stopping()
         disarm_last_resort()
         self.worker.stop()
@@ -84,7 +86,8 @@ class Daemon:
         await self._end("the scheduler", 0)
         await self._end("taking in", WORKER_GRACE_S)
         if await self._end("sync", 0) and self.memory.sync is not None:
-            await _within(LAST_PUSH_S, self.memory.sync.last_push(LAST_PUSH_S), "the last push")
+            limit_s = min(LAST_PUSH_S, must_end - self._clock.monotonic())
+            await _within(limit_s, self.memory.sync.last_push(limit_s), "the last push")
         await _within(CLOSE_S, self.memory.close(), "closing the store")
 
     async def reload(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from ..clock import Clock
 from ..config import DEFAULT_INSTANCE, Places
 from ..errors import UnavailableError
-from .service import (
+from .installation import (
     Ran,
     Runner,
     ServiceReply,

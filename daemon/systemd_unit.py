@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..config import DEFAULT_INSTANCE, Places
 from ..errors import ConfigError, UnavailableError
-from .service import (
+from .installation import (
     Ran,
     Runner,
     ServiceReply,

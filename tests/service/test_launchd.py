@@ -8,8 +8,8 @@ import pytest
 from memoryd.clock import ManualClock
 from memoryd.config import Places
 from memoryd.daemon import launchd_agent, service
+from memoryd.daemon.installation import Ran
 from memoryd.daemon.launchd_agent import LABEL, LaunchdAgent, render_plist
-from memoryd.daemon.service import Ran
 from memoryd.errors import UnavailableError
 
 ALLOWED = {

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from memoryd.config import Places
-from memoryd.daemon import service
-from memoryd.daemon.service import Ran
+from memoryd.daemon import installation, service
+from memoryd.daemon.installation import Ran
 from memoryd.daemon.systemd_unit import SystemdUnit, render_unit
 from memoryd.errors import ConfigError, UnavailableError
 
@@ -159,7 +159,7 @@ def test_a_systemd_that_cannot_be_reached_is_one_sentence(tmp_path):
 def test_a_machine_without_the_tool_is_said():
     """A missing systemctl or launchctl is an error with a way out."""
     with pytest.raises(UnavailableError, match="is not installed here"):
-        service.run_tool(["memoryd-no-such-tool"])
+        installation.run_tool(["memoryd-no-such-tool"])
 
 
 def test_the_console_script_is_the_one_of_this_installation(tmp_path, monkeypatch):
@@ -167,9 +167,9 @@ def test_the_console_script_is_the_one_of_this_installation(tmp_path, monkeypatc
     (tmp_path / "memoryd").write_text("#!/bin/sh\n")
     (tmp_path / "memoryd").chmod(0o755)
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
-    assert service.console_script() == tmp_path / "memoryd"
+    assert installation.console_script() == tmp_path / "memoryd"
 
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(ConfigError):
-        service.console_script()
+        installation.console_script()
