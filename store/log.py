@@ -101,7 +101,7 @@ def measure(store: Store, after: int, upto: int, limit: int = PAGE_ROWS) -> list
     return found[:limit]
 
 
-def page_end(sizes: Sequence[tuple[int, int]], rows: int = PAGE_ROWS, size: int = PAGE_BYTES) -> int:
+def page_end(sizes: Sequence[tuple[int, int]], rows: int, size: int) -> int:
     """The revision up to which `sizes` make one page of at most `rows` rows and `size` bytes, but at least one row."""
     total = 0
     for count, (_, each) in enumerate(sizes):
@@ -125,10 +125,10 @@ def rows_between(store: Store, after: int, upto: int) -> list[Row]:
 
 def next_page(store: Store, after: int, upto: int) -> tuple[list[Row], int]:
     """One page of rows after a revision, and the revision it reaches; no rows and `upto` when there are none."""
-    sizes = measure(store, after, upto)
+    sizes = measure(store, after, upto, PAGE_ROWS)
     if not sizes:
         return [], upto
-    end = page_end(sizes)
+    end = page_end(sizes, PAGE_ROWS, PAGE_BYTES)
     return rows_between(store, after, end), end
 
 
