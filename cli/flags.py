@@ -6,6 +6,7 @@ values. What the command line alone needs (further spellings, "this is a file") 
 """
 
 import math
+import os
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -117,19 +118,20 @@ def _unwrapped(annotation: Any, shape: Shape) -> Any:
 def _sendable(flag: str, value: Any, shape: Shape) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise UsageError(f"{flag}: {value} is no number.", "Give a finite number.")
-    texts = value if isinstance(value, list | tuple) else [value]
-    for text in texts:
-        if isinstance(text, str) and not _is_unicode(text):
-            raise UsageError(f"{flag}: the text is not valid UTF-8.", "Check the terminal's encoding.")
+    if isinstance(value, tuple):
+        return [_unicode(flag, each) for each in value]
+    if not isinstance(value, str):
+        return value
+    value = _unicode(flag, value)
     if shape.path and value:
         # the daemon has another current folder
         return str(Path(value).expanduser().absolute())
-    return list(value) if isinstance(value, tuple) else value
+    return value
 
 
-def _is_unicode(text: str) -> bool:
+def _unicode(flag: str, text: str) -> str:
+    """`text` as the terminal meant it: where the locale is not UTF-8, Python hands over escaped bytes."""
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        return os.fsencode(text).decode() if any("\udc80" <= char <= "\udcff" for char in text) else text
+    except UnicodeDecodeError:
+        raise UsageError(f"{flag}: the text is not valid UTF-8.", "Check the terminal's encoding.") from None

@@ -107,3 +107,10 @@ def test_defaults_of_a_request_pass_their_own_checks():
     for operation in OPERATIONS.values():
         if not any(field.required for field in msgspec.structs.fields(operation.request)):
             assert payload(operation.request, {}) == {}
+
+
+def test_utf_8_arguments_survive_another_locale():
+    """Escaped bytes that are UTF-8 together are the text that was typed."""
+    escaped = "扫码枪".encode().decode("ascii", "surrogateescape")
+
+    assert payload(r.RetrieveRequest, parsed(r.RetrieveRequest, "--query", escaped)) == {"query": "扫码枪"}
