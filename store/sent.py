@@ -70,6 +70,25 @@ def confirm(tx: Tx, sent: SentSegment) -> None:
     tx.set_meta("pushed_rev", str(max(before, sent.last_rev)))
 
 
+def newest_snapshot_start(store: Store) -> int:
+    """The idx at which the newest complete snapshot of this device's log begins, 0 if it has none."""
+    ((first,),) = store.execute(
+        "SELECT coalesce(max(first), 0) FROM receipts"
+        " WHERE device = ? AND confirmed = 1 AND parts > 0 AND part = parts",
+        (store.device,),
+    )
+    return _number(first)
+
+
+def rows_sent_from(store: Store, idx: int) -> int:
+    """How many rows this device sent in its segments from `idx` on."""
+    ((rows,),) = store.execute(
+        "SELECT coalesce(sum(rows), 0) FROM receipts WHERE device = ? AND confirmed = 1 AND idx >= ?",
+        (store.device, idx),
+    )
+    return _number(rows)
+
+
 def bytes_since(store: Store, since_ms: int) -> int:
     """Bytes of segments that were sent and confirmed since a time [ms]."""
     ((total,),) = store.execute(

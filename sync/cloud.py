@@ -65,11 +65,11 @@ async def read_cloud(client: CloudClient) -> CloudState:
     return CloudState(value, {each.device: each for each in found})
 
 
-async def fetch_after(client: CloudClient, device: str, idx: int) -> list[Segment]:
+async def fetch_after(client: CloudClient, device: str, idx: int, *, segments: int = FETCH_SEGMENTS) -> list[Segment]:
     """The next segments of a log, in order, a few MB at most; none when there are no more."""
     size = FETCH_BYTES
     while True:
-        args: tuple[Value, ...] = (device, idx, device, idx, FETCH_SEGMENTS, size)
+        args: tuple[Value, ...] = (device, idx, device, idx, segments, size)
         try:
             (result,) = await client.query(Statement(_PAGE, args))
         except CloudError as error:

@@ -10,7 +10,7 @@ from ..model import ChunkRow, Row
 from ..store import Store
 from ..store.fold import Folded, fold
 from ..store.thread import Priority, StoreThread
-from .cloud import fetch_after
+from .cloud import fetch_after, newest_snapshot
 from .hrana import CloudClient
 from .wire import Segment, SegmentError, is_sound, unpack
 
@@ -49,9 +49,10 @@ async def replay(
 async def _replay_log(client: CloudClient, device: str, last: int, thread: StoreThread, result: Replay) -> bool:
     lifted = False
     before: Segment | None = None
+    start = await _start(client, device)
     chunks = result.chunks.setdefault(device, set())
     while before is None or before.idx < last:
-        segments = await fetch_after(client, device, before.idx if before else 0)
+        segments = await fetch_after(client, device, before.idx if before else start)
         if not segments:
             result.damage.append(Difference(device, last, f"segment {last} is missing"))
             return lifted
@@ -70,6 +71,15 @@ async def _replay_log(client: CloudClient, device: str, last: int, thread: Store
             result.rows += folded.rows
             lifted = lifted or bool(folded.lifted)
     return lifted
+
+
+async def _start(client: CloudClient, device: str) -> int:
+    """The idx after which a log is read: 0, or just before its newest snapshot if older segments were let go."""
+    first = await fetch_after(client, device, 0, segments=1)
+    if not first or first[0].idx == 1:
+        return 0
+    snapshot = await newest_snapshot(client, device, 0)
+    return snapshot.first - 1 if snapshot else 0
 
 
 def _chain_damage(before: Segment | None, segment: Segment) -> list[Difference]:

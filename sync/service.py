@@ -19,6 +19,7 @@ from ..store.thread import Priority, StoreThread
 from .cloud import CloudState, read_cloud
 from .heads import SET_BACK_HINT, Verdict, check_other_heads, judge_own_head
 from .hrana import CloudClient
+from .keeping import LogKeeper
 from .picture import Critical, Picture, count_undrawn
 from .pull import Progress, Pulled, Puller
 from .push import HeadMovedError, Pusher, remember_cloud
@@ -75,6 +76,7 @@ class SyncService:
         self._log = log or logging.getLogger("memoryd.sync")
         self._pusher = Pusher(thread, client)
         self._puller = Puller(thread, client)
+        self._keeper = LogKeeper(thread, client, self._pusher, settings.cloud, clock)
         self._picture = Picture(thread, client, clock, critical)
         self._schedule = Schedule()
         self._wake = asyncio.Event()
@@ -187,6 +189,8 @@ class SyncService:
                 continue  # under a new id from here on
             try:
                 done.pushed += await self._send()
+                if done.pushed:
+                    await self._keeper.keep()
             except HeadMovedError:
                 continue  # a lost reply, a late request or a fork: the next look tells
             if await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ):
