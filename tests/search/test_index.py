@@ -4,7 +4,7 @@ import random
 from typing import Any
 
 import pytest
-from memoryd.search import Entry, remove_entry, write_entry
+from memoryd.search import Entry, remove_entry, write_entries, write_entry
 
 
 def file_bytes(memory: Any) -> bytes:
@@ -78,6 +78,28 @@ def test_unchanged_entry_is_not_written_again(memory: Any) -> None:
         write_entry(tx, n, Entry("alpha", ["Greek"]))
 
     assert log.stat().st_size == 0
+
+
+def test_several_entries_are_written_at_once(memory: Any) -> None:
+    """New, changed and unchanged entries of one call all stand as given."""
+    same, changed, new = (memory.add(text) for text in ("alpha", "beta", "gamma"))
+    with memory.store.transaction() as tx:
+        remove_entry(tx, new)
+
+        write_entries(tx, {same: Entry("alpha"), changed: Entry('delta "quoted" 麒麟'), new: Entry("gamma")})
+
+    assert memory.ask("alpha") == ["alpha"]
+    assert memory.ask("gamma") == ["gamma"]
+    assert memory.ask("quoted") == memory.ask("麒麟") == ["beta"]
+    assert memory.ask("beta") == []
+
+
+def test_writing_no_entry_changes_nothing(memory: Any) -> None:
+    """An empty batch is no error."""
+    with memory.store.transaction() as tx:
+        write_entries(tx, {})
+
+    assert memory.ask("alpha") == []
 
 
 def test_index_stays_sound_through_many_changes(memory: Any) -> None:
