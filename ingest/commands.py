@@ -2,26 +2,36 @@
 
 import re
 
-_SURE = frozenset(
-    """git npm npx pnpm yarn pip pip3 pipx uv uvx docker docker-compose podman kubectl helm curl wget rsync scp ssh brew apt
-    apt-get dnf yum pacman apk cargo rustup systemctl journalctl launchctl huggingface-cli hf ollama turso sqlite3 psql mysql
-    redis-cli gcloud terraform ansible ansible-playbook chmod chown mkdir crontab tmux certbot openssl ffmpeg ffprobe jq deno
-    bun poetry conda mamba virtualenv pytest mypy ruff tox eslint tsc vite webpack gradle mvn dotnet nvidia-smi nohup sudo ln
-    sed awk grep xargs tar unzip gunzip kill pkill lsof netstat ss dig nslookup ping traceroute ufw iptables memoryd openclaw
-    clawhub gh glab aws az wrangler vercel fly flyctl heroku netlify supabase adb xcodebuild swift pod gem bundle rails rake
-    composer php artisan loginctl pm2 node python python3 make cmake go java javac""".split()
+from .cues import word_set
+
+_SURE = word_set(
+    """
+    git npm npx pnpm yarn pip pip3 pipx uv uvx docker docker-compose podman kubectl helm curl wget rsync scp ssh
+    brew apt apt-get dnf yum pacman apk cargo rustup systemctl journalctl launchctl huggingface-cli hf ollama
+    turso sqlite3 psql mysql redis-cli gcloud terraform ansible ansible-playbook chmod chown mkdir crontab tmux
+    certbot openssl ffmpeg ffprobe jq deno bun poetry conda mamba virtualenv pytest mypy ruff tox eslint tsc vite
+    webpack gradle mvn dotnet nvidia-smi nohup sudo ln sed awk grep xargs tar unzip gunzip kill pkill lsof netstat
+    ss dig nslookup ping traceroute ufw iptables memoryd openclaw clawhub gh glab aws az wrangler vercel fly
+    flyctl heroku netlify supabase adb xcodebuild swift pod gem bundle rails rake composer php artisan loginctl
+    pm2 node python python3 make cmake go java javac
+    """
 )
-_VAGUE = frozenset(
-    "cd ls cat cp mv rm echo export source find tail head touch bash sh zsh less vim nano set test time watch".split()
+_VAGUE = word_set(
+    """
+    cd ls cat cp mv rm echo export source find tail head touch bash sh zsh less vim nano set test time watch
+    """
 )
-_SUBCOMMANDS = frozenset(
-    """install uninstall add remove run build test start stop restart status enable disable clone pull push commit checkout
-    fetch merge rebase log diff tag init login logout deploy apply get describe logs exec up down compose update upgrade list
-    ls ps rm create delete download upload sync publish audit config set show search serve dev lint format check reload
-    daemon-reload rollback tree""".split()
+_SUBCOMMANDS = word_set(
+    """
+    install uninstall add remove run build test start stop restart status enable disable clone pull push commit
+    checkout fetch merge rebase log diff tag init login logout deploy apply get describe logs exec up down compose
+    update upgrade list ls ps rm create delete download upload sync publish audit config set show search serve dev
+    lint format check reload daemon-reload rollback tree
+    """
 )
 _PROSE = re.compile(
-    r"\b(?:is|was|are|were|the|an?|and|but|because|that|which|failed|works?|again|should|could|would|must|needs?|has|have|will|sure)\b"
+    r"\b(?:is|was|are|were|the|an?|and|but|because|that|which|failed|works?|again|should|could|would|must|needs?"
+    r"|has|have|will|sure)\b"
     r"|[.!?。！？；，]\s*$|[\u3400-\u9fff]",
     re.IGNORECASE,
 )
@@ -47,7 +57,7 @@ def commands_in_line(line: str) -> list[str]:
         return []
     words = text.split()
     telling = (
-        any(word.startswith("-") and len(word) > 1 or "/" in word for word in words[1:]) or words[1] in _SUBCOMMANDS
+        any((word.startswith("-") and len(word) > 1) or "/" in word for word in words[1:]) or words[1] in _SUBCOMMANDS
     )
     return [text] if telling and not _PROSE.search(text) else []
 

@@ -10,8 +10,18 @@ from functools import lru_cache
 
 _WORD = re.compile(r"[a-z]{3,}")
 _HAN = re.compile("[\u3400-\u9fff]")
-_COMMON = frozenset(
-    "the and for not was are has hav tha but you all ing ied ted ped ged thi fro wer any its our out han sec aft bef nam ope clo".split()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, white space between them."""
+    return frozenset(text.split())
+
+
+_COMMON = word_set(
+    """
+    the and for not was are has hav tha but you all ing ied ted ped ged thi fro wer any its our out han sec aft
+    bef nam ope clo
+    """
 )
 
 

@@ -25,7 +25,8 @@ _ANYWHERE = re.compile(rf"(?:(?P<part>{_PARTS})\s?)?(?:{_DIGITS}|{_BARE}|{_HAN})
 _DAY_PART_LEAD = re.compile(rf"(?:{_PARTS})\s?\d")
 
 _ISO = re.compile(r"(?<!\d)(\d{4})[-_./年](\d{1,2})[-_./月](\d{1,2})日?(?!\d)")
-_MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: n for n, name in enumerate(_MONTH_NAMES, 1)}
 _MONTH = r"(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _ENGLISH = (
     re.compile(rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
@@ -109,8 +110,8 @@ def _clock(match: re.Match[str]) -> str:
         hour = hour % 12 + (12 if half_day == "p" else 0)
     elif part in _NIGHT and hour == 12:
         hour = 0
-    elif hour < 12 and (part in _EVENING and hour > 4 or part in ("下午", "傍晚") or part == "中午" and hour < 4):
-        hour += 12
-    elif hour < 12 and part in ("深夜", "半夜") and hour > 8:
+    elif (
+        hour < 12 and ((part in _EVENING and hour > 4) or part in ("下午", "傍晚") or (part == "中午" and hour < 4))
+    ) or (hour < 12 and part in ("深夜", "半夜") and hour > 8):
         hour += 12
     return f"{hour:02}:{minute:02}"

@@ -4,10 +4,12 @@ The closed list of codes is `CODES`; each finding has a line and a suggestion.
 """
 
 import re
+import sys
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from ..model import Finding, ParsedMention
-from .cues import Cue
+from .cues import Cue, word_set
 from .dates import false_date_in_name
 from .front import Front
 from .source import Source
@@ -20,37 +22,51 @@ CODES = (
 _MASK = "[masked:"
 _TOOL = Cue(
     r"(?i:\b(?:tool|library|framework|plugin|extension|package|model|cli|sdk|service|app|editor|engine)\s+)"
-    r"(?:called\s+|named\s+)?[`\"'“]?(?P<after>[A-Z][\w.-]*\w)|(?P<before>\b[A-Z][\w.-]*\w)[`\"'”]?\s+(?:tool|library|framework|plugin|extension|package|model|CLI|SDK|engine)\b"
-    r"|(?:工具|框架|插件|模型|软件|扩展|程序库|平台)\s*[「“\"'`:：]?\s*(?P<han_after>[A-Za-z][\w.-]*\w)|(?P<han_before>[A-Za-z][\w.-]*\w)\s*(?:这个|这款)?(?:工具|框架|插件|模型|软件|平台|扩展)",
+    r"(?:called\s+|named\s+)?[`\"'“]?(?P<after>[A-Z][\w.-]*\w)|(?P<before>\b[A-Z][\w.-]*\w)[`\"'”]?\s+(?:tool"
+    r"|library|framework|plugin|extension|package|model|CLI|SDK|engine)\b"
+    r"|(?:工具|框架|插件|模型|软件|扩展|程序库|平台)\s*[「“\"'`:：]?\s*(?P<han_after>[A-Za-z][\w.-]*\w)"
+    r"|(?P<han_before>[A-Za-z][\w.-]*\w)\s*(?:这个|这款)?(?:工具|框架|插件|模型|软件|平台|扩展)",
     re.NOFLAG,
 )
 _TRIED = Cue(
-    r"\b(?:use|used|using|try|tried|trying|test(?:ed|ing)?|install(?:ed|ing)?|found|discovered|adopt(?:ed)?|switch(?:ed)? to|evaluat(?:ed|ing)|set up|deployed|download(?:ed)?)\b"
+    r"\b(?:use|used|using|try|tried|trying|test(?:ed|ing)?|install(?:ed|ing)?|found|discovered|adopt(?:ed)?"
+    r"|switch(?:ed)? to|evaluat(?:ed|ing)|set up|deployed|download(?:ed)?)\b"
     r"|用|试|装|发现|采用|换成|推荐|下载|部署|评估"
 )
-_NOT_A_TOOL = frozenset(
-    "The This That Our Your My His Her Their Its A An Each Every New Old Same Other Which Any No".split()
+_NOT_A_TOOL = word_set(
+    """
+    The This That Our Your My His Her Their Its A An Each Every New Old Same Other Which Any No
+    """
 )
 _ACTION = Cue(
-    r"^(?:\W*(?:I|we|then|also|just|finally|today)\s+)?(?:install(?:ed)?|set up|configured|deployed|downloaded|upgraded|updated|migrated|compiled)\s+(?:the\s+|a\s+|an\s+|our\s+|my\s+)?[`\w]"
+    r"^(?:\W*(?:I|we|then|also|just|finally|today)\s+)?(?:install(?:ed)?|set up|configured|deployed|downloaded"
+    r"|upgraded|updated|migrated|compiled)\s+(?:the\s+|a\s+|an\s+|our\s+|my\s+)?[`\w]"
     r"|^(?:今天|刚刚|已经|已|又|然后|先)?(?:安装|配置|部署|下载|升级|编译|迁移)(?:了|好了|完)?\s*[\w\u3400-\u9fff`]"
 )
 _NO_COMMAND_NEEDED = Cue(
-    r"\b(?:shelf|shelves|kitchen|lamp|curtains?|washing|dishwasher|sink|window|door|table|meeting|expectations?|calendar|profile|status|photo|furniture|bath|tap|heater|camera|plan|list|notes?|resume|cv|budget|team|office|alarm|appointment)\b"
-    r"|窗帘|空调|家具|灯|柜|架子|洗衣机|水龙头|热水器|门锁|会议|人员|任务|计划|简历|资料|日程|名单|照片|办公室|工作安排"
+    r"\b(?:shelf|shelves|kitchen|lamp|curtains?|washing|dishwasher|sink|window|door|table|meeting|expectations?"
+    r"|calendar|profile|status|photo|furniture|bath|tap|heater|camera|plan|list|notes?|resume|cv|budget|team"
+    r"|office|alarm|appointment)\b"
+    r"|窗帘|空调|家具|灯|柜|架子|洗衣机|水龙头|热水器|门锁|会议|人员|任务|计划|简历|资料|日程|名单|照片|办公室"
+    r"|工作安排"
 )
 _DECISION = Cue(
-    r"\b(?:we|I|team|they|Mira)?\s*(?:have\s+|has\s+)?(?:decided|chose|opted|agreed)\s+(?:to|on|for|that|not to)\b|^(?:\W*Decision\s*[:：])|^\W*(?:decided|chose)\b"
+    r"\b(?:we|I|team|they|Mira)?\s*(?:have\s+|has\s+)?(?:decided|chose|opted|agreed)\s+(?:to|on|for|that"
+    r"|not to)\b|^(?:\W*Decision\s*[:：])|^\W*(?:decided|chose)\b"
     r"|(?:^|[，。,\s我们已经最终大家团队后])(?:决定|选定|敲定|拍板)(?!性|权|因素|论|者|于|了吗|什么)"
 )
 _UNDECIDED = Cue(
-    r"\b(?:not (?:yet )?decided|undecided|haven't decided|have not decided|nothing was decided|to be decided|who decided|once decided|if (?:we|they) decided|before we decided)\b|\?\s*$"
+    r"\b(?:not (?:yet )?decided|undecided|haven't decided|have not decided|nothing was decided|to be decided"
+    r"|who decided|once decided|if (?:we|they) decided|before we decided)\b|\?\s*$"
     r"|还没决定|尚未决定|没有决定|未决定|待决定|由.{1,8}决定|取决|[？?]\s*$|谁决定|如何决定|怎么决定"
 )
 _NEXT_STEP = Cue(
-    r"\b(?:next(?: step)?s?|todo|to-do|action(?: item)?|follow[- ]up|by (?:mon|tue|wed|thu|fri|sat|sun|tomorrow|next|end of|the end|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d)\w*"
-    r"|on \d{1,2} \w+|tomorrow|tonight|next week|will (?:\w+ ){0,2}(?:do|start|ask|write|deploy|test|move|try|send|call|open|build|check)|deadline|starting|owner|assigned|responsible)\b"
-    r"|下一步|待办|后续|明天|下周|下月|本周|周[一二三四五六日]前|之前完成|负责|截止|开始(?:做|实施|迁移|动手)|\d+月\d+日|接下来|然后"
+    r"\b(?:next(?: step)?s?|todo|to-do|action(?: item)?|follow[- ]up|by (?:mon|tue|wed|thu|fri|sat|sun|tomorrow"
+    r"|next|end of|the end|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d)\w*"
+    r"|on \d{1,2} \w+|tomorrow|tonight|next week|will (?:\w+ ){0,2}(?:do|start|ask|write|deploy|test|move|try"
+    r"|send|call|open|build|check)|deadline|starting|owner|assigned|responsible)\b"
+    r"|下一步|待办|后续|明天|下周|下月|本周|周[一二三四五六日]前|之前完成|负责|截止|开始(?:做|实施|迁移|动手)"
+    r"|\d+月\d+日|接下来|然后"
 )
 
 
@@ -93,10 +109,11 @@ def secrets(lines: Sequence[str], written: Sequence[str]) -> Iterator[Finding]:
 
 def duplicate_sections(mentions: Sequence[ParsedMention], starts: Sequence[tuple[int, str]]) -> Iterator[Finding]:
     """Headings (line, text) that come again with the same facts below."""
+    placed = sorted((each.line_from, each.text) for each in mentions)
     seen: dict[tuple[str, tuple[str, ...]], int] = {}
     for at, (line, heading) in enumerate(starts):
-        end = starts[at + 1][0] if at + 1 < len(starts) else 1 << 60
-        below = tuple(each.text for each in mentions if line < each.line_from < end) if len(starts) < 2_000 else ()
+        end = starts[at + 1][0] if at + 1 < len(starts) else sys.maxsize
+        below = tuple(text for _, text in placed[bisect_left(placed, (line, "")) : bisect_left(placed, (end, ""))])
         if not below or not heading:
             continue
         first = seen.setdefault((heading, below), line)
@@ -143,8 +160,8 @@ def _about(each: ParsedMention, near: Sequence[ParsedMention]) -> Iterator[Findi
 
 def named_tool(text: str) -> str:
     """The tool that a sentence says was used or found, or ''."""
-    match = _TOOL.search(text)
-    if match is None or not _TRIED.search(text):
+    match = _TOOL.search(text) if _TRIED.search(text) else None
+    if match is None:
         return ""
     name = next(group for group in match.groups() if group)
     return "" if name in _NOT_A_TOOL or name.isdigit() else name

@@ -4,11 +4,13 @@ import re
 
 _BOX = re.compile(r"\[(?P<box>[ xX\-/>~])\](?=\s|\Z)\s*")
 _STATUS = re.compile(
-    r"\[(?P<status>PENDING|OPEN|TODO|IN[ _-]?PROGRESS|BLOCKED|DONE|COMPLETED?|CANCELL?ED|待办|进行中|已完成|完成)\]\s*",
+    r"\[(?P<status>PENDING|OPEN|TODO|IN[ _-]?PROGRESS|BLOCKED|DONE|COMPLETED?|CANCELL?ED|待办|进行中|已完成"
+    r"|完成)\]\s*",
     re.IGNORECASE,
 )
 _WORD = re.compile(
-    r"(?P<word>TODO|DOING|LATER|NOW|WAITING|WAIT|IN-PROGRESS|DONE|CANCELL?ED)(?::\s*|\s+)(?=\S)|(?P<han>待办|待做|已完成)\s*[:：]\s*"
+    r"(?P<word>TODO|DOING|LATER|NOW|WAITING|WAIT|IN-PROGRESS|DONE|CANCELL?ED)(?::\s*|\s+)(?=\S)|(?P<han>待办"
+    r"|待做|已完成)\s*[:：]\s*"
 )
 _SIGN = re.compile(r"(?:(?P<open>☐|🔲|⬜)|(?P<done>☑|✔️?|✅(?=\s*~~)))\s*")
 _BULLET = re.compile(r"[•·▪◦‣●○–—]\s+")

@@ -133,7 +133,7 @@ def _replaced(text: str, spans: list[Span]) -> tuple[str, int]:
 
 
 def _mask_pem(text: str) -> tuple[str, int]:
-    """Mask private keys line by line, list and quote marks kept; a key without an end goes on while lines look like one."""
+    """Mask private keys line by line, list and quote marks kept; one without an end goes on while lines look it."""
     if _PEM_BEGIN.search(text) is None:
         return text, 0
     out: list[str] = []

@@ -61,12 +61,14 @@ _USER_FLAG = re.compile(r"(?:curl\b[^\n]*?\s(?:-u|--user)\s+['\"]?[\w.@-]+:|\bss
 _WORD: dict[str, KeyKind] = {
     "password": "password", "passwd": "password", "passphrase": "password", "pwd": "password", "passcode": "password",
     "pass": "password", "pw": "password", "pin": "password", "密码": "password", "口令": "password",
-    "secret": "secret", "token": "token", "令牌": "token", "密钥": "secret_key", "秘钥": "secret_key", "私钥": "private_key",
+    "secret": "secret", "token": "token", "令牌": "token", "密钥": "secret_key", "秘钥": "secret_key",
+    "私钥": "private_key",
     "助记词": "seed_phrase", "credential": "secret",
 }  # fmt: skip
 _KEY = re.compile(
     r"pass(?:word|wd|phrase|code)s?|passw|pwd|pass|pw|pin|credentials?"
-    r"|(?:api|access|auth|secret|private|signing|encryption|account|client|service|master|bot)[ _-]?(?:access[ _-]?)?(?:key|token|secret)"
+    r"|(?:api|access|auth|secret|private|signing|encryption|account|client|service|master"
+    r"|bot)[ _-]?(?:access[ _-]?)?(?:key|token|secret)"
     r"|secret|token|seed[ _-]?phrase|mnemonic|recovery[ _-]?phrase|密码|密碼|口令|密钥|秘钥|私钥|令牌|助记词"
 )
 """Searched in lower-case text: Python looks for literal beginnings only when case counts."""
@@ -77,7 +79,8 @@ _SEPARATOR = (
     r"(?P<break>\r?\n[ \t>*+-]*)?"
 )
 _VALUE = (
-    r"[*_]{0,3}(?:`(?P<code>[^`\n]{1,1024})`|\"(?P<double>[^\"\n]{1,1024})\"|'(?P<single>[^'\n]{1,1024})'|“(?P<curly>[^”\n]{1,1024})”"
+    r"[*_]{0,3}(?:`(?P<code>[^`\n]{1,1024})`|\"(?P<double>[^\"\n]{1,1024})\"|'(?P<single>[^'\n]{1,1024})'"
+    r"|“(?P<curly>[^”\n]{1,1024})”"
     r"|(?P<bare>[\x21-\x7e]{1,256}))"
 )
 _BEHIND_KEY = re.compile(_SEPARATOR + _VALUE, re.IGNORECASE)

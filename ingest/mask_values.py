@@ -3,6 +3,8 @@
 import re
 from typing import Literal, TypeAlias
 
+from .cues import word_set
+
 KeyKind: TypeAlias = Literal["password", "secret", "token", "api_key", "secret_key", "private_key", "seed_phrase"]
 
 _PLACEHOLDER = re.compile(
@@ -14,23 +16,30 @@ _PLACEHOLDER = re.compile(
 )
 _COUNTED = re.compile(r"(?:0?1234567890?|0?123456789?|012345|123456|abcdef(?:ghij(?:klmnop(?:qrstuvwxyz)?)?)?)")
 _CODE = re.compile(
-    r"\(|^(?:process\.env|os\.environ|env\.|secrets?\.|config\.|settings\.|self\.|this\.|vault:|op://|file:|https?://|keyring:)"
+    r"\(|^(?:process\.env|os\.environ|env\.|secrets?\.|config\.|settings\.|self\.|this\.|vault:|op://|file:"
+    r"|https?://|keyring:)"
     r"|^(?:~|\.{1,2})?/[\w.~-]+|^[A-Za-z]:\\|^[\w-]+\.(?:md|txt|py|json|ya?ml|toml|env|pem|key|conf|ini|sh|js|ts)$",
     re.IGNORECASE,
 )
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?$|\d{1,2}:\d{2}(?::\d{2})?$")
-_AMOUNT = re.compile(r"[~≈<>]?[\d.,]+(?:[kKmMgGbB%]|ms|s|h|min|kB|KB|MB|GB|d|x)?$|\d+[/-]\d+$|v?\d+(?:\.\d+)+$|[$€¥]\d")
-_PROSE_WORDS = frozenset(
-    """required optional none null nil true false yes no ok unset set empty blank missing invalid valid expired changed
-    reset rotated revoked unknown hidden masked string str text number int boolean bool bytes object field input value
-    type name user users username admin root default same different weak strong new old wrong right correct incorrect
-    secret password token login basic bearer oauth auth jwt uuid hash hashed plain plaintext encrypted encoded secure
-    insecure safe unsafe leaked stored saved kept moved manager keychain keyring bitwarden vault lastpass onepassword
-    env environment config header cookie cookies session here there below above later soon pending done failed denied
-    accepted rejected granted needed not the for and but was were has have had can could should must will would may might
-    see check use used using get got ask email phone policy protected pass passed fail rate limit budget count usage
-    please bucket ring store github gitlab google apple slack telegram santa sauce access refresh api key keys sso mfa otp
-    totp fingerprint biometrics sms letters digits characters rotate rotation update updated enabled disabled""".split()
+_AMOUNT = re.compile(
+    r"[~≈<>]?[\d.,]+(?:[kKmMgGbB%]|ms|s|h|min|kB|KB|MB|GB|d|x)?$|\d+[/-]\d+$|v?\d+(?:\.\d+)+$"
+    r"|[$€¥]\d"
+)
+_PROSE_WORDS = word_set(
+    """
+    required optional none null nil true false yes no ok unset set empty blank missing invalid valid expired
+    changed reset rotated revoked unknown hidden masked string str text number int boolean bool bytes object field
+    input value type name user users username admin root default same different weak strong new old wrong right
+    correct incorrect secret password token login basic bearer oauth auth jwt uuid hash hashed plain plaintext
+    encrypted encoded secure insecure safe unsafe leaked stored saved kept moved manager keychain keyring
+    bitwarden vault lastpass onepassword env environment config header cookie cookies session here there below
+    above later soon pending done failed denied accepted rejected granted needed not the for and but was were has
+    have had can could should must will would may might see check use used using get got ask email phone policy
+    protected pass passed fail rate limit budget count usage please bucket ring store github gitlab google apple
+    slack telegram santa sauce access refresh api key keys sso mfa otp totp fingerprint biometrics sms letters
+    digits characters rotate rotation update updated enabled disabled
+    """
 )
 _PROSE_ENDS = ("ed", "ing", "ion", "ions", "able", "ible", "ment", "ness", "ity", "ous", "ful", "less", "ally", "ies")
 
@@ -43,7 +52,7 @@ def is_placeholder(value: str) -> bool:
     body = re.sub(r"[^a-z0-9]", "", stem)
     if len(body) >= 16 and len(_COUNTED.sub("", body)) * 4 < len(body):
         return True
-    return len(set(body)) < 4 and len(body) >= 3 and not body.isdigit() or _PLACEHOLDER.search(value) is not None
+    return (len(set(body)) < 4 and len(body) >= 3 and not body.isdigit()) or _PLACEHOLDER.search(value) is not None
 
 
 def is_secret_value(value: str, kind: KeyKind, *, strict: bool, alone: bool, before_han: bool = False) -> bool:

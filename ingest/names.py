@@ -1,4 +1,4 @@
-"""Which files are notes, whose they are, and which day they tell of: decided by the path alone (SPEC sections 1 and 3)."""
+"""Which files are notes, whose they are, and which day they tell of: the path alone decides (SPEC sections 1, 3)."""
 
 import re
 import unicodedata

@@ -197,7 +197,8 @@ class _Reading:
 
     def _words(self, block: Block, references: dict[str, object], speaker: str) -> None:
         words = words_of(block, references)
-        words.text = mask_text(words.text)[0]
+        if words.text not in block.raw:  # taking markup away can bare a secret that the bytes hid
+            words.text = mask_text(words.text)[0]
         if is_bare_box(block.raw) or not has_words(without_masks(words.text).replace(MASK_FORGOTTEN, "")):
             self._claim(block, self._wordless(words.text if not is_bare_box(block.raw) else ""))
         elif not self._belongs_to_last(block, words):

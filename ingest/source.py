@@ -10,7 +10,7 @@ _OWN_HASH = re.compile(r"<!-- memoryd:sha256=[0-9a-f]+ -->\Z")
 
 
 class Source(msgspec.Struct):
-    """A note as lines: what `\\n` separates; a last `\\n` adds none. `bad_line` counts from 1, 0 = all is valid UTF-8."""
+    r"""A note as lines: what `\n` separates; a last one adds none. `bad_line` counts from 1, 0 = valid UTF-8."""
 
     lines: list[str]
     bad_line: int = 0
@@ -18,7 +18,7 @@ class Source(msgspec.Struct):
 
 
 def read_source(data: bytes) -> Source:
-    r"""Decode a note. Bad bytes become U+FFFD, NUL too; `\\r` goes from line ends and is a blank elsewhere."""
+    r"""Decode a note. Bad bytes become U+FFFD, NUL too; `\r` goes from line ends and is a blank elsewhere."""
     bad_line, utf16 = 0, data[:2] in (b"\xff\xfe", b"\xfe\xff")
     if utf16:
         text = data.decode("utf-16", "replace")

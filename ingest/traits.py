@@ -3,42 +3,61 @@
 import re
 from collections import Counter
 
-from .cues import Cue
+from .cues import Cue, word_set
 from .metadata import unique
 
 _MENTION = re.compile(r"(?<![\w.@])@([A-Za-z\u3400-\u9fff][\w-]{0,30})")
 _TITLE = r"(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+"
 _PERSON = re.compile(
-    rf"(?:\b(?i:with|ask(?:ed|s)?|met|told|tells?|call(?:ed)?|email(?:ed)?|from|paired with|thank(?:ed|s)?|invite[ds]?|remind(?:ed)?)"
+    rf"(?:\b(?i:with|ask(?:ed|s)?|met|told|tells?|call(?:ed)?|email(?:ed)?|from|paired with|thank(?:ed|s)?"
+    rf"|invite[ds]?|remind(?:ed)?)"
     rf"\s+|\b{_TITLE})"
     r"(?P<name>[A-Z][a-z]{1,20}(?:\s+[A-Z][a-z]{1,20})?)(?:\s*(?:,|and|&)\s+(?P<second>[A-Z][a-z]{1,20}))?\b"
 )
+_CAPITAL = re.compile("[A-Z]")
 _SPEAKER = re.compile(
-    r"^(?P<name>[A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15})?) (?:said|says|thinks|asked|wants|prefers|likes|joined|left|suggested|agreed|proposed|told|will|reported)\b"
+    r"^(?P<name>[A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15})?) (?:said|says|thinks|asked|wants|prefers|likes|joined"
+    r"|left|suggested|agreed|proposed|told|will|reported)\b"
 )
-_SURNAMES = "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段钱汤尹黎易常武乔贺赖龚文"
+_SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎"
+    "余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段钱汤尹黎易常武乔贺赖龚文"
+)
 _HAN_PERSON = re.compile(
-    rf"(?:(?<=[和跟与同问找请给对向约])|^)(?P<name>[{_SURNAMES}][\u4e00-\u9fff]{{1,2}}?)(?=一起|讨论|说|见面|确认|开会|聊|吃|去|来|的|提|建议|认为|商量|联系|喜欢|决定|告诉|负责|，|。|、|$)"
-    rf"|(?P<nick>[小老阿][{_SURNAMES}])(?![\u4e00-\u9fff]?(?:版|区|时))|(?P<title>[{_SURNAMES}](?:总|老师|先生|女士|经理|医生|教授|工|姐|哥))"
+    rf"(?:(?<=[和跟与同问找请给对向约])|^)(?P<name>[{_SURNAMES}][\u4e00-\u9fff]{{1,2}}?)(?=一起|讨论|说|见面"
+    rf"|确认|开会|聊|吃|去|来|的|提|建议|认为|商量|联系|喜欢|决定|告诉|负责|，|。|、|$)"
+    rf"|(?P<nick>[小老阿][{_SURNAMES}])(?![\u4e00-\u9fff]?(?:版|区|时))|(?P<title>[{_SURNAMES}](?:总|老师|先生"
+    rf"|女士|经理|医生|教授|工|姐|哥))"
 )
-_NOT_PEOPLE = frozenset(
-    """The This That These Those Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
-    July August September October November December Python Docker Linux Google Github Git Chrome Firefox Windows Apple Slack
-    Telegram Discord Turso Postgres Redis Node React Rust Java English Chinese Europe America China Japan Let Then It He She They
-    We You Our Your His Her Its Now New Old Server Client Support Team Production Staging Main Master""".split()
+_NOT_PEOPLE = word_set(
+    """
+    The This That These Those Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March
+    April May June July August September October November December Python Docker Linux Google Github Git Chrome
+    Firefox Windows Apple Slack Telegram Discord Turso Postgres Redis Node React Rust Java English Chinese Europe
+    America China Japan Let Then It He She They We You Our Your His Her Its Now New Old Server Client Support Team
+    Production Staging Main Master
+    """
 )
 _ACTION = Cue(
-    r"\b((?:deploy|install|configure|fix|build|write|ship|test|migrate|update|upgrade|add|remove|delete|create|renew|review|merge|release"
-    r"|refactor|publish|send|call|email|ask|book|buy|order|pay|schedule|investigate|debug|document|clean up|set up|back up|restart|rewrite|move"
-    r"|switch|download|upload|register|prepare|plan|check|verify)(?:ed|ing|s|d|ped|ted|ged|ies|ied)?\b(?:\s+[\w./@#'-]+){1,6})"
-    r"|((?:部署|安装|配置|修复|编写|发布|测试|迁移|更新|升级|添加|删除|创建|续签|审查|合并|重构|发送|联系|预订|购买|支付|安排|调查|调试|整理|备份|重启|下载|上传|注册|准备|检查|验证|完成|提交|设计|实现|优化)(?:了)?[^，。；！？\s]{1,20})"
+    r"\b((?:deploy|install|configure|fix|build|write|ship|test|migrate|update|upgrade|add|remove|delete|create"
+    r"|renew|review|merge|release"
+    r"|refactor|publish|send|call|email|ask|book|buy|order|pay|schedule|investigate|debug|document|clean up"
+    r"|set up|back up|restart|rewrite|move"
+    r"|switch|download|upload|register|prepare|plan|check|verify)(?:ed|ing|s|d|ped|ted|ged|ies"
+    r"|ied)?\b(?:\s+[\w./@#'-]+){1,6})"
+    r"|((?:部署|安装|配置|修复|编写|发布|测试|迁移|更新|升级|添加|删除|创建|续签|审查|合并|重构|发送|联系|预订"
+    r"|购买|支付|安排|调查|调试|整理|备份|重启|下载|上传|注册|准备|检查|验证|完成|提交|设计|实现"
+    r"|优化)(?:了)?[^，。；！？\s]{1,20})"
 )
 _EMOTIONS = tuple(
     (name, Cue(pattern))
     for name, pattern in (
         (
             "happy",
-            r"\b(?:happy|glad|delighted|excited|thrilled|great news|love it|awesome|proud)\b|开心|高兴|兴奋|激动|太棒|自豪|快乐",
+            (
+                r"\b(?:happy|glad|delighted|excited|thrilled|great news|love it|awesome|proud)\b|开心|高兴|兴奋|激动"
+                r"|太棒|自豪|快乐"
+            ),
         ),
         ("grateful", r"\b(?:grateful|thankful|thanks to|appreciate[sd]?)\b|感谢|感激|谢谢|多亏"),
         ("relieved", r"\b(?:relieved|phew|finally works?|at last)\b|松了一口气|终于|总算"),
@@ -49,17 +68,27 @@ _EMOTIONS = tuple(
         ("cautious", r"\b(?:cautious(?:ly)?|careful(?:ly)?|safer|play it safe|to be safe)\b|谨慎|小心|稳妥|保险起见"),
     )
 )
-_NEGATED = re.compile(r"\b(?:not|no|never|n't|isn't|wasn't|don't)\s+(?:\w+\s+)?$|[不没未][^，。]{0,2}$", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"\b(?:not|no|never|n't|isn't|wasn't|don't)\s+(?:\w+\s+)?$"
+    r"|[不没未][^，。]{0,2}$",
+    re.IGNORECASE,
+)
 _OUTCOMES = tuple(
     (name, Cue(pattern))
     for name, pattern in (
         (
             "negative",
-            r"\b(?:failed|fails|failure|broke|broken|crash(?:ed|es)?|rejected|lost|regression|outage|could not|couldn't|did not work|didn't work)\b|失败|崩溃|报错|出错|被拒|丢失|故障|没有成功|不成功",
+            (
+                r"\b(?:failed|fails|failure|broke|broken|crash(?:ed|es)?|rejected|lost|regression|outage|could not"
+                r"|couldn't|did not work|didn't work)\b|失败|崩溃|报错|出错|被拒|丢失|故障|没有成功|不成功"
+            ),
         ),
         (
             "pending",
-            r"\b(?:pending|waiting (?:for|on)|todo|to do|blocked|not yet|scheduled|planned|upcoming|need(?:s)? to|will)\b|待办|等待|等着|待定|尚未|还没|计划|准备|需要|打算|将要",
+            (
+                r"\b(?:pending|waiting (?:for|on)|todo|to do|blocked|not yet|scheduled|planned|upcoming"
+                r"|need(?:s)? to|will)\b|待办|等待|等着|待定|尚未|还没|计划|准备|需要|打算|将要"
+            ),
         ),
         (
             "ongoing",
@@ -67,27 +96,31 @@ _OUTCOMES = tuple(
         ),
         (
             "positive",
-            r"\b(?:done|fixed|works?|working now|success(?:ful(?:ly)?)?|succeeded|passed|resolved|completed|finished|shipped|solved|improved|good idea|approved|agreed|renewed)\b|成功|完成|解决|修复|通过|上线|搞定|改善|好主意|同意",
+            (
+                r"\b(?:done|fixed|works?|working now|success(?:ful(?:ly)?)?|succeeded|passed|resolved|completed"
+                r"|finished|shipped|solved|improved|good idea|approved|agreed|renewed)\b|成功|完成|解决|修复|通过"
+                r"|上线|搞定|改善|好主意|同意"
+            ),
         ),
     )
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z-]{3,}")
-_STOP = frozenset(
-    """about after again all also always and any are because been before being both but came can could did does doing done down each
-    even ever every for from have having here into its just know like made make many more most much must never next not now only
-    other our out over really said same should since some such take than that the their them then there these they thing things
-    this those through time today tomorrow under until upon use used user using very want was way well went were what when where
-    which while who will with would yesterday you your agent assistant good idea that's it's let's lets need needs""".split()
+_STOP = word_set(
+    """
+    about after again all also always and any are because been before being both but came can could did does doing
+    done down each even ever every for from have having here into its just know like made make many more most much
+    must never next not now only other our out over really said same should since some such take than that the
+    their them then there these they thing things this those through time today tomorrow under until upon use used
+    user using very want was way well went were what when where which while who will with would yesterday you your
+    agent assistant good idea that's it's let's lets need needs
+    """
 )
 
 
 def people(text: str) -> list[str]:
     """Names after words that take a person (`with`, `asked`, 和, 问), `@names`, and 小王, 李总."""
     found = _MENTION.findall(text) if "@" in text else []
-    if not any(char.isupper() for char in text[1:]) and not text[:1].isupper():
-        matches: list[re.Match[str]] = []
-    else:
-        matches = [*_PERSON.finditer(text), *_SPEAKER.finditer(text)]
+    matches = [*_PERSON.finditer(text), *_SPEAKER.finditer(text)] if _CAPITAL.search(text) else []
     for match in matches:
         groups = match.groupdict()
         found += [

@@ -10,7 +10,8 @@ _HEAD_BULLET = re.compile(r"\s*[-*]\s+\*\*(?:Session Key|Session ID|Source|Chann
 _TURN = re.compile(r"(?P<role>user|assistant|system|System|tool|human|ai)\s*:(?:\s|\Z)", re.IGNORECASE)
 _UNTRUSTED = re.compile(r".*\(untrusted metadata\)\s*:?\s*\Z", re.IGNORECASE)
 _CHANNEL = re.compile(
-    r"\[(?=[^\]]*(?:\bid:|UTC|GMT|\d{2}:\d{2}))[^\]]*?(?:(?P<date>\d{4}-\d{2}-\d{2})\s+)?(?P<clock>\d{2}:\d{2})?[^\]\d]*\]\s*(?:(?P<name>[^\s:：][^:：\n]{0,40})[:：]\s+)?"
+    r"\[(?=[^\]]*(?:\bid:|UTC|GMT"
+    r"|\d{2}:\d{2}))[^\]]*?(?:(?P<date>\d{4}-\d{2}-\d{2})\s+)?(?P<clock>\d{2}:\d{2})?[^\]\d]*\]\s*(?:(?P<name>[^\s:：][^:：\n]{0,40})[:：]\s+)?"
 )
 _MESSAGE_ID = re.compile(r"\s*\[message_id: [^\]]*\]\s*\Z", re.IGNORECASE)
 _CONTROL = re.compile(
@@ -79,7 +80,7 @@ def _without_metadata(lines: list[str], meta: set[int]) -> list[str]:
     number = 0
     while number < len(lines):
         line = lines[number]
-        if _HEAD_BULLET.match(line) and number < 30 or _MESSAGE_ID.match(line):
+        if (_HEAD_BULLET.match(line) and number < 30) or _MESSAGE_ID.match(line):
             meta.add(number)
         elif _UNTRUSTED.match(line):
             end = _fence_end(lines, number + 1)

@@ -8,8 +8,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from .dates import leading_time
-from .mask import MASK
 from .marks import split_mark
+from .mask import MASK
 
 MARKDOWN = MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"]).disable(["code", "lheading"])
 """CommonMark with tables. Indented code is off: in notes an indented line is a nested thought; so are
@@ -34,9 +34,12 @@ _PROPERTY = re.compile(r"(?<=\w)::(?=\s)")
 _ALNUM = re.compile(r"[^\W_]")
 _INVISIBLE = re.compile("[\u200b\ufeff\u2060]")
 _HTML_TAG = re.compile(
-    r"</?(?:a|abbr|b|big|blockquote|br|center|cite|code|dd|del|details|dfn|div|dl|dt|em|figure|figcaption|font|h[1-6]|hr|i|img"
-    r"|input|ins|kbd|label|li|mark|ol|p|pre|q|s|samp|section|small|span|strike|strong|sub|summary|sup|table|tbody|td|tfoot|th"
-    r"|thead|time|tr|tt|u|ul|var|wbr|iframe|video|audio|source|svg|path|button|form|article|aside|header|footer|main|nav)\b[^<>]*>"
+    r"</?(?:a|abbr|b|big|blockquote|br|center|cite|code|dd|del|details|dfn|div|dl|dt|em|figure|figcaption|font"
+    r"|h[1-6]|hr|i|img"
+    r"|input|ins|kbd|label|li|mark|ol|p|pre|q|s|samp|section|small|span|strike|strong|sub|summary|sup|table"
+    r"|tbody|td|tfoot|th"
+    r"|thead|time|tr|tt|u|ul|var|wbr|iframe|video|audio|source|svg|path|button|form|article|aside|header|footer"
+    r"|main|nav)\b[^<>]*>"
     r"|<!--.*?-->|<[!?][^<>]*>",
     re.IGNORECASE | re.DOTALL,
 )
