@@ -56,7 +56,7 @@ _STOP = (
 STOP_WORDS = frozenset(_STOP.split())
 """English words without a subject of their own: dropped from a question, never from the index."""
 
-_WORD = re.compile(r"(?<![\w.\-/@:])[A-Za-z]+(?:['’][a-z]+)?(?![\w\-/@:]|\.\w)")
+_WORD = re.compile(rf"(?<![\w.\-/@:{_MARKS}])[A-Za-z]+(?:['’][a-z]+)?(?![\w\-/@:{_MARKS}]|\.\w)")
 _STOP_PHRASES = re.compile(
     "什么时候|为什么|怎么样|什么|怎么|怎样|如何|哪个|哪些|哪里|哪儿|多少|是否|有没有|是不是|请问|告诉我|我们|你们|他们|吗|呢|吧|啊|的"
 )
