@@ -62,16 +62,18 @@ class Intake:
 
     async def look_at(self, paths: Iterable[str]) -> int:
         """Look again at paths that may have changed; returns how many were taken in or deleted."""
-        async with self._lock:
-            walk_now = await asyncio.to_thread(self._walk_these, sorted(set(paths)))
-            return await self._follow(walk_now, partial=sorted(set(paths)), confirm=False, priority=Priority.WRITE)
+        asked = sorted(set(paths))
+        now = await asyncio.to_thread(self._walk_these, asked)
+        changed = await self._take_in(now, confirm=False, priority=Priority.WRITE)
+        return changed + await self._let_go(now, asked, confirm=False)
 
     async def scan(self, *, confirm_deletes: bool = False) -> ScanResult:
         """Compare the whole workspace with what is stored."""
-        async with self._lock:
-            self.last_walk = await asyncio.to_thread(walk, self._root, self._settings.notes.extra)
-            changed = await self._follow(self.last_walk, partial=None, confirm=confirm_deletes, priority=Priority.BULK)
-            return ScanResult(len(self.last_walk.files), changed, len(self.hold.paths))
+        now = await asyncio.to_thread(walk, self._root, self._settings.notes.extra)
+        self.last_walk = now
+        changed = await self._take_in(now, confirm=confirm_deletes, priority=Priority.BULK)
+        changed += await self._let_go(now, None, confirm=confirm_deletes)
+        return ScanResult(len(now.files), changed, len(self.hold.paths))
 
     async def read_again(self, paths: Iterable[str]) -> int:
         """Ingest notes anew although their bytes did not change: after a forget, a lift, or new rules."""
@@ -103,17 +105,19 @@ class Intake:
                 found.files[path] = Found(name, stat)
         return found
 
-    async def _follow(self, now: Walk, *, partial: Sequence[str] | None, confirm: bool, priority: Priority) -> int:
+    async def _take_in(self, now: Walk, *, confirm: bool, priority: Priority) -> int:
         differing = [path for path in sorted(now.files, reverse=True) if self._may_differ(path, now.files[path])]
         self.waiting.update(differing)
         changed = 0
-        # Newest names first: today's note is searchable while the archive is still being read.
+        # Newest names first, and the lock let go between batches: a note saved while the archive is still
+        # being read is in within a moment.
         for start in range(0, len(differing), _BATCH_NOTES):
             batch = differing[start : start + _BATCH_NOTES]
-            prepared = await asyncio.to_thread(self._prepare_all, batch, now)
-            changed += await self._apply_all(prepared, confirm=confirm, priority=priority)
-            self.waiting.difference_update(batch)
-        return changed + await self._let_go(now, partial, confirm=confirm)
+            async with self._lock:
+                prepared = await asyncio.to_thread(self._prepare_all, batch, now)
+                changed += await self._apply_all(prepared, confirm=confirm, priority=priority)
+                self.waiting.difference_update(batch)
+        return changed
 
     def _may_differ(self, path: str, found: Found) -> bool:
         record, stat = self.records.get(path), found.stat
@@ -195,13 +199,17 @@ class Intake:
 
     async def _let_go(self, now: Walk, partial: Sequence[str] | None, *, confirm: bool) -> int:
         """Delete what vanished, unless it looks like an accident."""
-        asked = self.records if partial is None else [path for path in partial if path in self.records]
-        missing = [path for path in asked if path not in now.files and not is_below_unknown(path, now.unknown)]
-        missing = [path for path in missing if path not in now.unknown]
-        if not missing:
-            return 0
+        async with self._lock:
+            asked = list(self.records) if partial is None else [path for path in partial if path in self.records]
+            unseen = [path for path in asked if path not in now.files and path not in now.unknown]
+            unseen = [path for path in unseen if not is_below_unknown(path, now.unknown)]
+            # The walk is older than this moment: what is there now did not vanish.
+            missing = await asyncio.to_thread(self._absent, unseen)
+            return await self._delete(missing, confirm=confirm) if missing else 0
+
+    async def _delete(self, missing: Sequence[str], *, confirm: bool) -> int:
         if not confirm and not self.hold.all_due(missing):
-            absent = await asyncio.to_thread(self._absent)
+            absent = await asyncio.to_thread(self._absent, list(self.records))
             if is_suspicious(self.records, absent, self.hold.recently_deleted()):
                 for path in absent:
                     self.hold.add(path, "it vanished with many others")
@@ -218,11 +226,17 @@ class Intake:
             self.hold.deleted(self.records.pop(path))
         return len(missing)
 
-    def _absent(self) -> list[str]:
-        """All known files that are not on disk now, whoever asked about which."""
-        return [
-            path for path in self.records if not (self._root / path).is_symlink() and not (self._root / path).exists()
-        ]
+    def _absent(self, paths: Iterable[str]) -> list[str]:
+        """Which of these are certainly not there: only ENOENT and ENOTDIR say so."""
+        gone: list[str] = []
+        for path in paths:
+            try:
+                (self._root / path).lstat()
+            except (FileNotFoundError, NotADirectoryError):
+                gone.append(path)
+            except OSError:
+                continue
+        return gone
 
     def _announce(self, agent: str) -> None:
         if agent and agent != self._settings.agent_id and all(each.agent_id != agent for each in self.records.values()):

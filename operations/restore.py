@@ -11,7 +11,7 @@ from .table import Outcome
 
 
 async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
-    """Fold all logs, write the missing notes, ingest them from disk, verify; exit code 1 when something is not whole."""
+    """Fold all logs, write the missing notes, ingest them, verify; exit code 1 when something is not whole."""
     service = the_cloud(memory)
     started = memory.clock.monotonic()
     plan = await plan_restore(

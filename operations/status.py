@@ -5,6 +5,8 @@ from .memory import RESCAN_S, Memory
 from .replies import NotesStatus, Problem, Status, SyncReport, WatcherStatus
 from .requests import StatusRequest
 
+_HARMLESS = frozenset({"unmatched", "new_agent"})
+"""Warnings that say nothing against the memory's freshness or safety."""
 _LIST_LIMIT = 100
 """Entries of a list in the reply; the counts beside it are whole."""
 
@@ -19,7 +21,9 @@ def build_status(memory: Memory) -> Status:
     notes, watcher, sync = _notes(memory), _watcher(memory), _sync(memory)
     warnings = _warnings(memory, notes)
     starting = memory.last_scan is None
-    degraded = bool(warnings) or watcher.state == "degraded" or not memory.is_fresh
+    degraded = (
+        any(each.code not in _HARMLESS for each in warnings) or watcher.state == "degraded" or not memory.is_fresh
+    )
     state = "starting" if starting else "degraded" if degraded else "ok"
     return Status(
         v=1,

@@ -10,7 +10,7 @@ from .table import Outcome
 
 
 async def validate(memory: Memory, request: ValidateRequest) -> Outcome:
-    """Check one file (today's note unless named), or show what ingest found in all of them; exit code 1 for findings."""
+    """Check one file (today's note unless named), or show what ingest found in all; exit code 1 for findings."""
     if request.all:
         return _all(memory)
     day = memory.clock.today()
