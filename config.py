@@ -4,7 +4,6 @@ Order, strongest first: command-line flags, environment, `config.toml`, the orig
 `config.json` in the workspace, defaults. The quick path of the thin client reads only `Places`.
 """
 
-import json
 import os
 import re
 import stat
@@ -12,7 +11,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -183,6 +181,8 @@ def cloud_url(settings: Settings, flag: str | None = None, environment: Mapping[
     given = flag or env.get("TURSO_DATABASE_URL") or env.get("TURSO_URL") or settings.sync.url
     if not given:
         return ""
+    from urllib.parse import urlsplit  # not on the thin client's quick path
+
     parts = urlsplit(given)
     if parts.username or parts.password:
         raise ConfigError(
@@ -263,6 +263,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def _seed_settings(path: Path) -> dict[str, Any]:
     """The original skill's config.json, reduced to the keys that memoryd has; unknown keys are its own business."""
+    import json  # not on the thin client's quick path
+
     try:
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:

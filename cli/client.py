@@ -8,7 +8,6 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import quote
 
 import msgspec
 
@@ -90,6 +89,8 @@ def _request(command: str, payload: dict[str, Any], workspace: str, *, stream: b
     if body:
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     if workspace:
+        from urllib.parse import quote
+
         lines.append(f"Memoryd-Workspace: {quote(workspace)}")  # headers are ASCII, folders need not be
     return "\r\n".join([*lines, "", ""]).encode("ascii") + body
 
