@@ -59,11 +59,8 @@ def write_all(root: Path, files: Iterable[tuple[str, bytes]]) -> list[str]:
     try:
         for path, data in files:
             with _parent(root, path, make=True) as folder:
-                parent = path.rpartition("/")[0]
-                if parent not in folders:
-                    _sweep(folder)
-                    folders.add(parent)
                 _write_one(folder, path, data)
+            folders.add(path.rpartition("/")[0])
             written.append(path)
         for parent in folders:
             with _parent(root, f"{parent}/x" if parent else "x", make=False) as folder:
@@ -73,6 +70,20 @@ def write_all(root: Path, files: Iterable[tuple[str, bytes]]) -> list[str]:
             f"The workspace refused a file: {error.strerror}.", "Check its owner, mode and space."
         ) from None
     return written
+
+
+def sweep(root: Path, paths: Iterable[str]) -> None:
+    """Remove what an earlier run left in the folders of `paths` when it was cut off; before anything is written."""
+    for parent in {path.rpartition("/")[0] for path in paths}:
+        try:
+            with _parent(root, f"{parent}/x" if parent else "x", make=False) as folder:
+                for name in os.listdir(folder):  # noqa: PTH208 - a descriptor, so that no link is followed
+                    if name.startswith(_TEMPORARY):
+                        os.unlink(name, dir_fd=folder)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise AccessError(f"{parent} cannot be tidied: {error.strerror}.", "Check its owner and mode.") from None
 
 
 def masked_lines(data: bytes) -> int:
@@ -127,10 +138,3 @@ def _write_one(folder: int, path: str, data: bytes) -> None:
             ) from None
     finally:
         os.unlink(temporary, dir_fd=folder)
-
-
-def _sweep(folder: int) -> None:
-    """Remove what an earlier run left when it was cut off."""
-    for name in os.listdir(folder):
-        if name.startswith(_TEMPORARY):
-            os.unlink(name, dir_fd=folder)

@@ -22,7 +22,7 @@ from ..store.rekey import take_over
 from ..store.sent import cursors
 from ..store.thread import Priority, StoreThread
 from .cloud import CloudState
-from .files import Local, is_safe, look, masked_lines, write_all
+from .files import Local, is_safe, look, masked_lines, sweep, write_all
 from .gather import Progress, fetch_chunks, fold_all, held_chunks
 from .service import SyncService
 
@@ -30,6 +30,7 @@ RESTORED = "memory/.restored"
 """Where `--merge` puts the cloud's copy of a file that differs; never ingested."""
 _BATCH_FILES = 100
 _BATCH_BYTES = 4_000_000
+_WRITERS = 8
 _LISTED = 20
 """How many files or devices an error names."""
 
@@ -107,10 +108,13 @@ async def plan_restore(
 async def write_notes(service: SyncService, plan: RestorePlan, *, progress: Progress = _silent) -> list[str]:
     """Write what is missing, small notes first, and copies of differing ones; returns the paths to ingest."""
     missing = sorted(plan.missing, key=_size)
+    await asyncio.to_thread(sweep, plan.root, [note.path for note in plan.notes])
     done = 0
     for batch in _batches(missing):
         bodies = [(note.path, await read_body(service.thread, note)) for note in batch]
-        await asyncio.to_thread(write_all, plan.root, bodies)
+        # Several at once: a file system commits the fsyncs of one moment together.
+        shares = [bodies[start::_WRITERS] for start in range(_WRITERS)]
+        await asyncio.gather(*(asyncio.to_thread(write_all, plan.root, share) for share in shares if share))
         done += len(batch)
         progress("write", done, len(missing))
     folder = f"{RESTORED}/{_stamp(service.clock)}"
