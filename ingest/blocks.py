@@ -121,6 +121,9 @@ class Blocks:
         if len(lines) > 1 and _UNDERLINE.match(lines[-1]) and not self._items and _is_title(lines):
             yield self._underlined(inline, lines, first, last)
             return
+        if after is not None and len(lines) == 1 and self._is_underline(after, last) and _is_title([*lines, ""]):
+            yield self._heading(inline, 2)
+            return
         if after is not None and self._is_label(inline.content, after, own=own):
             yield self._label(inline, at, closes, own=own)
             return
@@ -133,11 +136,19 @@ class Blocks:
             yield self._block(kind, first + start, first + stop - 1, "\n".join(lines[start:stop]))
 
     def _underlined(self, inline: Token, lines: list[str], first: int, last: int) -> Block:
-        level = 1 if "=" in lines[-1] else 2
-        inline.content = " ".join(lines[:-1])
-        block = self._heading(inline, level)
+        inline.content = lines[0]
+        block = self._heading(inline, 1)
         block.first, block.last = first + self._offset, last + self._offset
         return block
+
+    def _is_underline(self, after: Token, last: int) -> bool:
+        """A long line of `-` right below; a short one is the rule that many notes put there."""
+        return (
+            not self._items
+            and after.type == "hr"
+            and _range(after)[0] == last + 1
+            and _UNDERLINE.match(self._line(after)) is not None
+        )
 
     def _is_label(self, raw: str, after: Token, *, own: bool) -> bool:
         """Whether a block only names what stands below it."""

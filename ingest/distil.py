@@ -33,22 +33,15 @@ def _short(text: str, limit: int) -> str:
     body = _FILLER.sub("", _SPEAKER.sub("", body, count=1), count=1) or body
     if _fits(body, limit):
         return body
-    for pattern in (_SENTENCE, _CLAUSE):
-        head = _head(_ASIDE.sub("", body), pattern, limit)
-        if head:
-            return head
-    return _cut(body, limit)
+    bare = _ASIDE.sub("", body)
+    heads = _heads(bare, _SENTENCE, limit)[:1] or _heads(bare, _CLAUSE, limit)[-1:]
+    return heads[0] if heads else _cut(body, limit)
 
 
-def _head(text: str, pattern: re.Pattern[str], limit: int) -> str:
-    """The longest beginning that ends at a mark and fits, if it keeps at least a third of the room."""
-    best = ""
-    for match in pattern.finditer(text):
-        head = text[: match.start()].rstrip()
-        if not _fits(head, limit):
-            break
-        best = head
-    return best if len(best.encode()) * 3 >= limit else ""
+def _heads(text: str, pattern: re.Pattern[str], limit: int) -> list[str]:
+    """The beginnings that end at a mark, fit, and use at least a third of the room."""
+    found = [text[: match.start()].rstrip() for match in pattern.finditer(text[: limit + 1])]
+    return [head for head in found if _fits(head, limit) and len(head.encode()) * 3 >= limit]
 
 
 def _cut(text: str, limit: int) -> str:

@@ -41,11 +41,11 @@ _NOT_A_TOOL = word_set(
 _ACTION = Cue(
     r"^(?:\W*(?:I|we|then|also|just|finally|today)\s+)?(?:install(?:ed)?|set up|configured|deployed|downloaded"
     r"|upgraded|updated|migrated|compiled)\s+(?:the\s+|a\s+|an\s+|our\s+|my\s+)?[`\w]"
-    r"|^(?:今天|刚刚|已经|已|又|然后|先)?(?:安装|配置|部署|下载|升级|编译|迁移)(?:了|好了|完)?\s*[\w\u3400-\u9fff`]"
+    r"|^(?:今天|刚刚|已经|已|又|然后|先)?(?:安装|配置|部署|下载|升级|编译|迁移)(?!量|率|者|费)(?:了|好了|完)?\s*[\w\u3400-\u9fff`]"
 )
 _NO_COMMAND_NEEDED = Cue(
     r"\b(?:shelf|shelves|kitchen|lamp|curtains?|washing|dishwasher|sink|window|door|table|meeting|expectations?"
-    r"|calendar|profile|status|photo|furniture|bath|tap|heater|camera|plan|list|notes?|resume|cv|budget|team"
+    r"|calendar|profile|status|photos?|furniture|bath|tap|heater|camera|plan|list|notes?|resume|cv|budget|team"
     r"|office|alarm|appointment)\b"
     r"|窗帘|空调|家具|灯|柜|架子|洗衣机|水龙头|热水器|门锁|会议|人员|任务|计划|简历|资料|日程|名单|照片|办公室"
     r"|工作安排"

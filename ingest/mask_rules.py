@@ -74,12 +74,12 @@ _KEY = re.compile(
 """Searched in lower-case text: Python looks for literal beginnings only when case counts."""
 _SEPARATOR = (
     r"(?P<sep>[*_`\"'”’\]）)]{0,4}[ \t]*(?:[:：=＝]{1,2}=?>?|=>|\|"
-    r"|(?<![A-Za-z])(?:(?:is|was)(?: now)?|(?:changed|set|reset) to|(?:is |was )(?:changed|set|reset) to)(?![A-Za-z])"
-    r"|是|为|改成|改为|换成|设为|设成|更新为|重置为)[ \t]*|[ \t]+(?=[\x21-\x7e]))"
+    r"|(?<![A-Za-z])(?:(?:is |was )?(?:changed|set|reset) to|(?:is|was)(?: now)?)(?![A-Za-z])"
+    r"|(?:是|为|改成|改为|换成|设为|设成|更新为|重置为)[:：]?)[ \t]*|[ \t]+(?=[\x21-\x7e]))"
     r"(?P<break>\r?\n[ \t>*+-]*)?"
 )
 _VALUE = (
-    r"[*_]{0,3}(?:`(?P<code>[^`\n]{1,1024})`|\"(?P<double>[^\"\n]{1,1024})\"|'(?P<single>[^'\n]{1,1024})'"
+    r"[*_]{0,3}[ \t]*(?:`(?P<code>[^`\n]{1,1024})`|\"(?P<double>[^\"\n]{1,1024})\"|'(?P<single>[^'\n]{1,1024})'"
     r"|“(?P<curly>[^”\n]{1,1024})”"
     r"|(?P<bare>[\x21-\x7e]{1,256}))"
 )
@@ -113,7 +113,7 @@ def _by_form(kind: str, pattern: str) -> Rule:
 
 def _telegram(text: str) -> Iterator[Span]:
     for match in _TELEGRAM.finditer(text):
-        if not text[match.start() - 1 : match.start()].isalnum() and not is_placeholder(match[0]):
+        if not _is_ascii_alnum(text[match.start() - 1 : match.start()]) and not is_placeholder(match[0]):
             yield match.start(), match.end(), "telegram_token"
 
 
@@ -183,9 +183,9 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     if _is_han(text[start]):
         return True
     before, behind = text[max(0, start - 1) : start], text[end : end + 1]
-    if behind.isalnum() and behind.isascii():
+    if _is_ascii_alnum(behind):
         return False
-    return not (before.isalnum() and before.isascii()) or (before.islower() and text[start].isupper())
+    return not _is_ascii_alnum(before) or (before.islower() and text[start].isupper())
 
 
 def _judged(text: str, key: str, match: re.Match[str], value: str) -> bool:
@@ -209,6 +209,10 @@ def _bare(run: str) -> str:
         if cut > 0:
             run = run[:cut]
     return run.rstrip(_TRAILING) if not run.startswith(("<", "[", "{", "$", "*")) else run
+
+
+def _is_ascii_alnum(text: str) -> bool:
+    return text.isalnum() and text.isascii()
 
 
 def _is_han(text: str) -> bool:

@@ -25,7 +25,7 @@ _ROOTS = (
 )
 _PART = r"[\w.@+%~=,-]"
 _POSIX = re.compile(
-    rf"(?<![\w/.~:<>*)\]])(?:/(?:{_ROOTS})\b(?:/{_PART}+)*/?|(?:/{_PART}+){{2,}}/?|~/(?:{_PART}+/?)*"
+    rf"(?<![A-Za-z0-9_/.~:<>*)\]])(?:/(?:{_ROOTS})\b(?:/{_PART}+)*/?|(?:/{_PART}+){{2,}}/?|~/(?:{_PART}+/?)*"
     rf"|\.\.?/(?:{_PART}+/)*{_PART}+/?)"
 )
 _WINDOWS = re.compile(r"(?<![\w])(?:[A-Za-z]:\\(?:[^\\/:*?\"<>|\s,;，。；]+\\?)*|\\\\[\w.-]+\\[^\s\"<>|,;，。；]+)")
@@ -35,6 +35,8 @@ _EXTENSION = (
     "|xml|png|jpe?g|gif|svg|pdf|service|plist|sol|ipynb|db|gguf|safetensors"
 )
 _RELATIVE = re.compile(rf"(?<![\w/.~:@-])(?:[\w.-]+/)+[\w.-]+\.(?:{_EXTENSION})(?![\w/-])")
+_HAN_TAIL = re.compile(r"(\.[A-Za-z0-9]{1,5})[\u3400-\u9fff]+\Z")
+"""Chinese right behind an extension is the sentence going on."""
 _LIMIT = 50
 """At most so many URLs, commands and paths a block: a list of a thousand is data, not memory."""
 
@@ -80,7 +82,7 @@ def find_paths(text: str) -> list[str]:
     found: list[tuple[int, str]] = []
     if "/" in text:
         for pattern in (_POSIX, _RELATIVE):
-            found += [(match.start(), match[0].rstrip(".,")) for match in pattern.finditer(text)]
+            found += [(match.start(), _HAN_TAIL.sub(r"\1", match[0].rstrip(".,"))) for match in pattern.finditer(text)]
     if "\\" in text:
         found += [(match.start(), match[0]) for match in _WINDOWS.finditer(text)]
     return [path for _, path in sorted(found) if any(char.isalpha() for char in path)]

@@ -117,7 +117,10 @@ def _glob(pattern: str) -> re.Pattern[str]:
         elif rest[0] == "?":
             out, rest = out + "[^/]", rest[1:]
         elif (bracket := re.match(r"\[(!?)([^\]\\]+)\]", rest)) is not None:
-            out, rest = out + f"[{'^' if bracket[1] else ''}{bracket[2]}]", rest[bracket.end() :]
+            out, rest = (
+                out + f"[{'^' if bracket[1] else ''}{bracket[2].replace('[', chr(92) + '[')}]",
+                rest[bracket.end() :],
+            )
         else:
             out, rest = out + re.escape(rest[0]), rest[1:]
     try:

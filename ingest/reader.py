@@ -71,7 +71,12 @@ def _opened(root: Path, path: str) -> Iterator[int]:
     try:
         for depth, part in enumerate(parts[:-1]):
             follow = 0 if depth == 0 else os.O_NOFOLLOW
-            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | follow, dir_fd=folder)
+            try:
+                below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | follow, dir_fd=folder)
+            except NotADirectoryError as error:  # Linux says so of a link too, and a link is not gone
+                if stat.S_ISLNK(os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode):
+                    raise ValueError("a folder on the way is a link") from error
+                raise
             os.close(folder)
             folder = below
         fd = os.open(parts[-1], os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
