@@ -20,7 +20,8 @@ MARKDOWN.normalizeLink = lambda url: url  # type: ignore[method-assign]
 LONG = 20_000
 """A block with more characters is taken as plain text: its markup is not worth the parser's time."""
 
-_MARKED = re.compile(r"[\\`*_\[<]|~~|&[#\w]+;|\]\]")
+_MARKED = re.compile(r"[\\`]|(?<!\s)\*|\*(?!\s)|(?<!\w)_|_(?!\w)|<[A-Za-z/!?]|~~|&[#\w]+;")
+_SIMPLE_BOLD = re.compile(r"(?<!\S)\*\*([^\W_](?:[^*\\`<\[\]\n]*[^\W_])?[:：]?)\*\*(?=[\s:：,，.。]|\Z)")
 _TAG = re.compile(r"(?<![\w/&#:])#(?P<tag>[^\s#.,;:!?()\[\]{}\"'`<>|\\，。；：！？、（）【】《》“”\ufdd0-\ufdef]+)")
 _COLOUR = re.compile(r"(?=.*\d)[0-9a-fA-F]{3,8}\Z")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]+))?\]\]")
@@ -117,14 +118,36 @@ def _guarded(text: str) -> str:
 
 def _shown(raw: str, references: dict[str, object], words: Words) -> str:
     text = _guarded(raw)
-    if _MARKED.search(text) is None:
-        return text
+    if (simple := _simple(text, words, linked=bool(references))) is not None:
+        return simple
     if len(text) > LONG:
         return strip_html(text)
     text = _WIKILINK.sub(lambda match: "\ufdd2" + match[0].lstrip("!")[2:-2] + "\ufdd3", text) if "[[" in text else text
     tokens: list[Token] = []
     MARKDOWN.inline.parse(text, MARKDOWN, {"references": references}, tokens)
     return "".join([_token_text(token, words) for token in tokens])
+
+
+def _simple(text: str, words: Words, *, linked: bool) -> str | None:
+    """The words of text that needs no parser: plain, `**Key**: value`, code spans. Most blocks are; None for others."""
+    if "[" in text and (linked or "](" in text or "[[" in text):
+        return None
+    bare = _SIMPLE_BOLD.sub(r"\1", text) if "**" in text else text
+    marked = _MARKED.search(bare)
+    if marked is None:
+        return bare
+    parts = bare.split("`")
+    if len(parts) % 2 == 0 or "``" in bare or any(_MARKED.search(part) for part in parts[::2]):
+        return None
+    if "**" in text and any("*" in part for part in parts[1::2]):
+        return None
+    for at in range(1, len(parts), 2):
+        code = parts[at].replace("\n", " ")
+        if code.startswith(" ") and code.endswith(" ") and code.strip():
+            code = code[1:-1]
+        words.code.append(_restore(code, words))
+        parts[at] = f"\ufdd4{len(words.code) - 1}\ufdd5"
+    return "".join(parts)
 
 
 def _token_text(token: Token, words: Words) -> str:

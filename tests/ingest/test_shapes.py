@@ -1,6 +1,12 @@
 """The shapes of real notes (SHAPES sections 2, 4, 6): each is read as its writer meant it."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it.token import Token
+
+from memoryd.ingest import words
+from memoryd.ingest.words import Words
 
 
 def _texts(note):
@@ -286,3 +292,48 @@ def test_an_empty_note_is_fine(parse) -> None:
     note = parse(b"")
 
     assert (note.lines, note.mentions, note.state) == ([], [], "ok")
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "a",
+                "b1",
+                " ",
+                "**",
+                "*",
+                "_",
+                "`",
+                "[",
+                "]",
+                "(",
+                ")",
+                "<",
+                ">",
+                "&amp;",
+                ":",
+                "：",
+                "浇",
+                "\n",
+                "~~",
+                "\\",
+                "!",
+                ".",
+            ]
+        ),
+        max_size=16,
+    ).map("".join)
+)
+def test_the_short_way_reads_like_the_parser(raw: str) -> None:
+    """Blocks that skip the inline parser have the same words and code spans as with it."""
+    raw = raw.strip()
+    full, quick = Words("", links=[], code=[]), Words("", links=[], code=[])
+    simple = words._simple(raw, quick, linked=False)
+    if simple is not None:
+        tokens: list[Token] = []
+        words.MARKDOWN.inline.parse(raw, words.MARKDOWN, {"references": {}}, tokens)
+        parsed = "".join(words._token_text(token, full) for token in tokens)
+
+        assert (simple.split(), quick.code) == (parsed.split(), full.code)
