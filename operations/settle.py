@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from ..clock import day_number
-from ..config import Settings
+from ..config import ScoringSettings, Settings
 from ..ingest.distil import distilled, summary
 from ..model import Derived
-from ..search.index import Entry, remove_entry, write_entry
+from ..search.index import Entry, remove_entry, write_entries
 from ..store import Store, Tx
 from ..store.notes import metadata_of
 from ..store.thread import Priority, StoreThread
@@ -22,6 +22,16 @@ from ..tiers.tiering import own_tier, retier, retier_rest
 
 BATCH = 120
 """Facts a step: about 20 ms on the store thread."""
+_CHANGING = (
+    "state", "tier", "score", "category", "importance", "kind", "task_state", "created_at", "latest_day", "on_page",
+    "access_days", "distilled", "summary",
+)  # fmt: skip
+_UPSERT_DERIVED = (
+    f"INSERT INTO derived (n, agent_id, fact_id, {', '.join(_CHANGING)}) SELECT "
+    + ", ".join(f"value ->> {place}" for place in range(3 + len(_CHANGING)))
+    + " FROM json_each(?) WHERE true ON CONFLICT (n) DO UPDATE SET "
+    + ", ".join(f"{column} = excluded.{column}" for column in _CHANGING)
+)
 _SIDE_LIMIT = 8_000
 """Characters of code, links and context that are handed to the index beside a fact's words."""
 
@@ -85,13 +95,14 @@ def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int, settings: 
     live = {each.fact_id: (numbers[each.fact_id][1], each.category) for each in found if each.state == "live"}
     entries = _index_entries(tx.store, agent, live)
     for each in found:
-        n, text = numbers[each.fact_id]
+        text = numbers[each.fact_id][1]
         each.distilled, each.summary = distilled(text), summary(text)
-        _write_derived(tx, n, each, *own_tier(each, day, scoring))
-        if each.fact_id in entries:
-            write_entry(tx, n, entries[each.fact_id])
-        else:
-            remove_entry(tx, n)
+    # All derived rows before all entries: a statement between two index writes makes the index flush its pages.
+    tx.run_bulk(_UPSERT_DERIVED, [_derived_row(numbers[each.fact_id][0], each, day, scoring) for each in found])
+    for each in found:
+        if each.fact_id not in entries:
+            remove_entry(tx, numbers[each.fact_id][0])
+    write_entries(tx, {numbers[fact][0]: entry for fact, entry in entries.items()})
     keys = _JSON.encode(list(facts)).decode()
     tx.run("DELETE FROM dirty WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))", (agent, keys))
 
@@ -132,17 +143,12 @@ def _joined(parts: Iterable[str]) -> str:
     return "\n".join(filter(None, parts))[:_SIDE_LIMIT]
 
 
-def _write_derived(tx: Tx, n: int, each: Derived, score: float, tier: str) -> None:
-    tx.run(
-        "INSERT INTO derived VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (n) DO UPDATE SET"
-        " state = excluded.state, tier = excluded.tier, score = excluded.score, category = excluded.category,"
-        " importance = excluded.importance, kind = excluded.kind,"
-        " task_state = excluded.task_state, created_at = excluded.created_at, latest_day = excluded.latest_day,"
-        " on_page = excluded.on_page, access_days = excluded.access_days, distilled = excluded.distilled,"
-        " summary = excluded.summary",
-        (n, each.agent_id, each.fact_id, each.state, tier, float(score), each.category, float(each.importance),
-         each.kind, each.task_state,
-         each.created_at, each.latest_day, int(each.on_page), each.access_days, each.distilled, each.summary),
+def _derived_row(n: int, each: Derived, day: int, scoring: ScoringSettings) -> tuple[str | int | float, ...]:
+    score, tier = own_tier(each, day, scoring)
+    return (
+        n, each.agent_id, each.fact_id, each.state, tier, float(score), each.category, float(each.importance),
+        each.kind, each.task_state, each.created_at, each.latest_day, int(each.on_page), each.access_days,
+        each.distilled, each.summary,
     )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def _own_notes_with_forgotten_lines(tx: Tx, agents: Iterable[str]) -> list[str]:
     where = "agent_id IN (SELECT value FROM json_each(?)) AND json_extract(totals, '$.forgotten') > 0"
     names = _JSON.encode(sorted(set(agents))).decode()
     rows = tx.execute(f"SELECT path FROM files WHERE {where}", (names,))
-    tx.run(f"UPDATE files SET raw_sha256 = '', mtime_ns = '' WHERE {where}", (names,))
+    tx.run(f"UPDATE files SET raw_sha256 = '', mtime_ns = '0' WHERE {where}", (names,))
     return [str(row[0]) for row in rows]
 
 

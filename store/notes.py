@@ -7,10 +7,15 @@ import msgspec
 from ..model import Metadata, NoteState, ParsedMention, ParsedNote, fact_id
 from .chunks import cut, mask_lines
 from .store import Store, Tx
-from .versions import name_fact, set_edit, withdraw_edit
+from .versions import name_facts, set_edit, withdraw_edit
 
 _JSON = msgspec.json.Encoder()
 _strings = msgspec.json.Decoder(list[str])
+_INSERT_MENTIONS = (
+    "INSERT OR REPLACE INTO mentions SELECT "
+    + ", ".join(f"value ->> {place}" for place in range(16))
+    + " FROM json_each(?)"
+)
 _EXPLICIT_FIELDS = ("category", "importance", "task_state")
 
 
@@ -164,39 +169,33 @@ def _write_facts(tx: Tx, note: StatedNote, kept: Sequence[tuple[str, ParsedMenti
     )
     known = {str(row[0]) for row in rows}
     now = tx.store.clock.now_ms()
-    for fact, text in wanted.items():
-        if fact not in known:
-            name_fact(tx, note.agent_id, fact, text, now)
+    new = [(note.agent_id, fact, text, now, tx.next_rev()) for fact, text in wanted.items() if fact not in known]
+    name_facts(tx, note.agent_id, new)
 
 
 def _write_mentions(tx: Tx, note: StatedNote, kept: Sequence[tuple[str, ParsedMention]]) -> bool:
     old = _old_mentions(tx, note)
     said_before = {each.fact_id: each for each in old}
-    changed = len(old) != len(kept)
+    rows: list[tuple[str | int | float, ...]] = []
+    touched: list[str] = []
     for n, (fact, mention) in enumerate(kept):
         values = _mention_values(fact, mention)
         if n < len(old) and old[n].values == values:
             continue
-        changed = True
-        tx.run(
-            "INSERT OR REPLACE INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (note.agent_id, tx.device, note.path, n, *values, tx.next_rev()),
-        )
-        tx.touch(note.agent_id, fact)
-        if n < len(old):
-            tx.touch(note.agent_id, old[n].fact_id)
-        if n + 1 < len(kept):  # indexed with this block as its context
-            tx.touch(note.agent_id, kept[n + 1][0])
+        rows.append((note.agent_id, tx.device, note.path, n, *values, tx.next_rev()))
+        touched += [fact, *(each.fact_id for each in old[n : n + 1])]
+        touched += [following for following, _ in kept[n + 1 : n + 2]]  # indexed with this block as its context
         if fact in said_before:
             _withdraw_edits(tx, note.agent_id, fact, said_before[fact], mention)
+    tx.run_bulk(_INSERT_MENTIONS, rows)
+    touched += [each.fact_id for each in old[len(kept) :]]
     if len(kept) < len(old):
-        for each in old[len(kept) :]:
-            tx.touch(note.agent_id, each.fact_id)
         tx.run(
             "DELETE FROM mentions WHERE agent_id = ? AND device = ? AND path = ? AND n >= ?",
             (note.agent_id, tx.device, note.path, len(kept)),
         )
-    return changed
+    tx.touch_all(note.agent_id, dict.fromkeys(touched))
+    return bool(rows) or len(kept) != len(old)
 
 
 def _old_mentions(tx: Tx, note: StatedNote) -> list[_OldMention]:

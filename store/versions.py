@@ -1,6 +1,6 @@
 """What a person or agent sets by command: edits, hot items, tree nodes, reads, and facts without a note."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -62,16 +62,20 @@ def record_access(tx: Tx, agent_id: str, facts: Iterable[str], day: int) -> None
             tx.touch(agent_id, fact)
 
 
-def name_fact(tx: Tx, agent_id: str, fact: str, text: str, first_seen: int) -> None:
-    """Take a fact into this device's log, making it unless another device stated it before; `first_seen` in ms."""
-    tx.run(
-        "INSERT INTO facts (agent_id, id, text, first_seen, rev) VALUES (?, ?, ?, ?, ?)"
+def name_facts(tx: Tx, agent_id: str, rows: Sequence[tuple[str, str, str, int, int]]) -> None:
+    """Take facts into this device's log, making those that no other device stated before.
+
+    Rows are `(agent id, fact id, text, first seen [ms], rev)`.
+    """
+    tx.run_bulk(
+        "INSERT INTO facts (agent_id, id, text, first_seen, rev)"
+        " SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?) WHERE true"
         " ON CONFLICT (agent_id, id) DO UPDATE SET"
         " first_seen = min(first_seen, excluded.first_seen), rev = excluded.rev"
         " WHERE rev = 0 OR excluded.first_seen < first_seen",
-        (agent_id, fact, text, first_seen, tx.next_rev()),
+        rows,
     )
-    tx.touch(agent_id, fact)
+    tx.touch_all(agent_id, [row[1] for row in rows])
 
 
 def is_forgotten(tx: Tx, agent_id: str, fact: str) -> bool:
@@ -88,7 +92,7 @@ def state_fact(
 ) -> str:  # fmt: skip
     """State a fact by command: a mention without a note. Stating it again replaces that mention."""
     fact = fact_id(agent_id, text)
-    name_fact(tx, agent_id, fact, text, tx.store.clock.now_ms())
+    name_facts(tx, agent_id, [(agent_id, fact, text, tx.store.clock.now_ms(), tx.next_rev())])
     rows = tx.execute(
         "SELECT n FROM mentions WHERE agent_id = ? AND device = ? AND path = ? AND fact_id = ?",
         (agent_id, tx.device, COMMAND_PATH, fact),
