@@ -1,8 +1,9 @@
 """What kind of thing a block says, and how much it matters: small bilingual rules, no model."""
 
+from functools import lru_cache
 from typing import Literal, TypeAlias, cast
 
-from .cues import Cue
+from .cues import Cue, CueGroup
 
 Kind: TypeAlias = Literal["fact", "decision", "lesson", "preference", "task", "event", "quote", "code", "row"]
 """The closed list of mention kinds. `row` = table row, `quote` = said by somebody else, `code` = a fence of its own."""
@@ -43,21 +44,23 @@ _WEIGHTY = Cue(
     r"\b(?:critical|important|must not|do not|security|production|architecture|identity|urgent)\b|重要|关键|紧急"
     r"|务必|必须|安全|架构|生产环境"
 )
-_HEADINGS: tuple[tuple[Cue, Kind], ...] = (
-    (Cue(r"\bdecisions?\b|决定|决策"), "decision"),
+_HEADINGS: CueGroup[Kind] = CueGroup(
     (
-        Cue(
-            r"\b(?:lessons?|learn(?:ed|ings?|t)|insights?|takeaways?|retro(?:spective)?)\b|教训|经验|反思|学到"
-            r"|心得|复盘"
+        ("decision", Cue(r"\bdecisions?\b|决定|决策")),
+        (
+            "lesson",
+            Cue(
+                r"\b(?:lessons?|learn(?:ed|ings?|t)|insights?|takeaways?|retro(?:spective)?)\b|教训|经验|反思|学到"
+                r"|心得|复盘"
+            ),
         ),
-        "lesson",
-    ),
-    (Cue(r"\bpreferences?\b|偏好|喜好|习惯"), "preference"),
+        ("preference", Cue(r"\bpreferences?\b|偏好|喜好|习惯")),
+    )
 )
-_WORDS: tuple[tuple[Cue, Kind], ...] = ((_DECISION, "decision"), (_PREFERENCE, "preference"), (_LESSON, "lesson"))
+_WORDS: CueGroup[Kind] = CueGroup((("decision", _DECISION), ("preference", _PREFERENCE), ("lesson", _LESSON)))
 _IMPORTANCE: dict[Kind, float] = {
     "fact": 0.5, "decision": 0.75, "lesson": 0.8, "preference": 0.7, "task": 0.7, "event": 0.6, "quote": 0.5,
-    "code": 0.5,    "row": 0.5,
+    "code": 0.5, "row": 0.5,
 }  # fmt: skip
 _DONE_TASK = 0.5
 _CASUAL_IMPORTANCE = 0.35
@@ -69,14 +72,17 @@ def kind_of(text: str, headings: list[str], *, task_state: str = "", shape: str 
         return "task"
     if shape in ("quote", "code", "row"):
         return cast(Kind, shape)
-    for cue, kind in _WORDS:
-        if cue.search(text):
-            return kind
+    if (kind := _WORDS.first(text)) is not None:
+        return kind
     for heading in reversed(headings[-2:]):
-        for cue, kind in _HEADINGS:
-            if cue.search(heading):
-                return kind
+        if (kind := _kind_of_heading(heading)) is not None:
+            return kind
     return "event" if _EVENT.search(text) else "fact"
+
+
+@lru_cache(maxsize=4096)
+def _kind_of_heading(heading: str) -> Kind | None:
+    return _HEADINGS.first(heading)
 
 
 def importance_of(text: str, kind: Kind, task_state: str = "") -> float:

@@ -6,7 +6,11 @@ the text has a word that begins like one of the pattern's, the Chinese half only
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 _WORD = re.compile(r"[a-z]{3,}")
 _HAN = re.compile("[\u3400-\u9fff]")
@@ -35,11 +39,11 @@ class Cue:
         self._english = re.compile(english, flags) if english else None
         self._han = re.compile(han, flags) if han else None
         plain = re.sub(r"\\[a-zA-Z]|\(\?P<\w+>", " ", english).lower()
-        self._begins = frozenset(word[:3] for word in _WORD.findall(plain)) - _COMMON
+        self.begins = frozenset(word[:3] for word in _WORD.findall(plain)) - _COMMON
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first match of the English half, else of the Chinese one."""
-        if self._english is not None and not self._begins.isdisjoint(_begins(text)):
+        if self._english is not None and not self.begins.isdisjoint(_begins(text)):
             match = self._english.search(text)
             if match is not None:
                 return match
@@ -48,11 +52,32 @@ class Cue:
     def findall(self, text: str) -> list[re.Match[str]]:
         """All matches of both halves, the English ones first."""
         found: list[re.Match[str]] = []
-        if self._english is not None and not self._begins.isdisjoint(_begins(text)):
+        if self._english is not None and not self.begins.isdisjoint(_begins(text)):
             found += self._english.finditer(text)
         if self._han is not None and not text.isascii():
             found += self._han.finditer(text)
         return found
+
+
+class CueGroup(Generic[T]):
+    """Named cues that are asked in order; for most texts one look at the words rules out all of them."""
+
+    def __init__(self, cues: Iterable[tuple[T, Cue]]) -> None:
+        self._cues = tuple(cues)
+        self._begins: frozenset[str] = frozenset().union(*(cue.begins for _, cue in self._cues))
+
+    def matches(self, text: str) -> Iterator[tuple[T, re.Match[str]]]:
+        """Name and match of each cue that fits, in order."""
+        if text.isascii() and self._begins.isdisjoint(_begins(text)):
+            return
+        for name, cue in self._cues:
+            match = cue.search(text)
+            if match is not None:
+                yield name, match
+
+    def first(self, text: str) -> T | None:
+        """The name of the first cue that fits."""
+        return next((name for name, _ in self.matches(text)), None)
 
 
 @lru_cache(maxsize=16)

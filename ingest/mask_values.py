@@ -62,7 +62,8 @@ def is_secret_value(value: str, kind: KeyKind, *, strict: bool, alone: bool, bef
     must look made up. `alone`: nothing else follows on its line. `before_han`: Chinese follows at once,
     as in `密码：6位数字`.
     """
-    if len(value) < 4 or is_placeholder(value) or _CODE.search(value) or _DATE.match(value):
+    head = value[:80]  # enough to tell, and a line of megabytes stays cheap
+    if len(value) < 4 or is_placeholder(head) or _CODE.search(head) or _DATE.match(value):
         return False
     if " " in value:
         return _spaced(value, kind)

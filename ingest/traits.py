@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from .cues import Cue, word_set
+from .cues import Cue, CueGroup, word_set
 from .metadata import unique
 
 _MENTION = re.compile(r"(?<![\w.@])@([A-Za-z\u3400-\u9fff][\w-]{0,30})")
@@ -49,7 +49,7 @@ _ACTION = Cue(
     r"|购买|支付|安排|调查|调试|整理|备份|重启|下载|上传|注册|准备|检查|验证|完成|提交|设计|实现"
     r"|优化)(?:了)?[^，。；！？\s]{1,20})"
 )
-_EMOTIONS = tuple(
+_EMOTIONS = CueGroup(
     (name, Cue(pattern))
     for name, pattern in (
         (
@@ -73,7 +73,7 @@ _NEGATED = re.compile(
     r"|[不没未][^，。]{0,2}$",
     re.IGNORECASE,
 )
-_OUTCOMES = tuple(
+_OUTCOMES = CueGroup(
     (name, Cue(pattern))
     for name, pattern in (
         (
@@ -138,9 +138,8 @@ def actions(text: str) -> list[str]:
 
 def emotion(text: str) -> str:
     """The first emotion that is named and not denied, or ''."""
-    for name, pattern in _EMOTIONS:
-        match = pattern.search(text)
-        if match is not None and not _NEGATED.search(text[: match.start()]):
+    for name, match in _EMOTIONS.matches(text):
+        if not _NEGATED.search(text[: match.start()]):
             return name
     return ""
 
@@ -149,9 +148,8 @@ def outcome(text: str, task_state: str = "") -> str:
     """'positive', 'negative', 'pending', 'ongoing', or '' when nothing says so; a task's mark decides first."""
     if task_state:
         return "positive" if task_state == "done" else "pending"
-    for name, pattern in _OUTCOMES:
-        match = pattern.search(text)
-        if match is not None and not (name == "positive" and _NEGATED.search(text[: match.start()])):
+    for name, match in _OUTCOMES.matches(text):
+        if not (name == "positive" and _NEGATED.search(text[: match.start()])):
             return name
     return ""
 

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it.token import Token
-
 from memoryd.ingest import words
 from memoryd.ingest.words import Words
 
