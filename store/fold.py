@@ -112,6 +112,11 @@ def replace_own_rows(tx: Tx, device: str, rows: Sequence[Row]) -> None:
             tx.run(f"DELETE FROM {table} WHERE device = ? AND {where}", (device, *row[:-1]))
 
 
+def drop_received_chunks(tx: Tx) -> None:
+    """Let go of other devices' note text that a restore fetched: a later forget would not look for words there."""
+    tx.run("DELETE FROM chunks WHERE rev = 0")
+
+
 def move_cursor(tx: Tx, device: str, idx: int, sha256: str, fault: str = "") -> None:
     """Remember how far a log was folded, and why not further."""
     tx.run(

@@ -116,7 +116,9 @@ def _make_folder(folder: int, name: str) -> None:
 
 
 def _read(folder: int, path: str) -> bytes:
-    descriptor = os.open(path.rpartition("/")[2], os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    # Not blocking: a pipe in a note's place would never answer.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path.rpartition("/")[2], flags, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
         return file.read()
 

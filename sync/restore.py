@@ -17,6 +17,7 @@ from ..clock import Clock
 from ..errors import MemorydError, NoInputError, UsageError
 from ..model import NoteRow
 from ..store import Store
+from ..store.fold import drop_received_chunks
 from ..store.log import device_row, notes_of
 from ..store.rekey import take_over
 from ..store.sent import cursors
@@ -101,6 +102,7 @@ async def plan_restore(
     plan = RestorePlan(device, state, root, copy, notes_extra=known.notes_extra if known else [])
     await _check(service.thread, plan, [note for note in notes if note.deleted_at is None], progress)
     if plan.differing and not merge:
+        await service.thread.call(_let_go)
         raise _differing_error(plan.differing)
     return plan
 
@@ -254,9 +256,14 @@ def _is_folded(store: Store, state: CloudState) -> bool:
     )
 
 
+def _let_go(store: Store) -> None:
+    with store.transaction() as tx:
+        drop_received_chunks(tx)
+
+
 def _finish(store: Store, device: str, *, succeeds: bool) -> list[str]:
     with store.transaction() as tx:
-        tx.run("DELETE FROM chunks WHERE rev = 0")
+        drop_received_chunks(tx)
         if succeeds:
             take_over(tx, [device])
     return [str(row[0]) for row in store.execute("SELECT DISTINCT agent_id FROM facts ORDER BY agent_id")]

@@ -12,6 +12,7 @@ from ..clock import Clock, day_start_ms
 from ..config import Settings
 from ..errors import CloudStoppedError, MemorydError
 from ..store import Store
+from ..store.fold import drop_received_chunks
 from ..store.log import count_unsent
 from ..store.rekey import successor_of_this, take_new_id
 from ..store.sent import CLOUD, SentSegment, bytes_since, confirm, cursors, memory_hash, receipts
@@ -109,6 +110,7 @@ class SyncService:
 
     async def run(self) -> None:
         """Exchange on change and by schedule until cancelled; errors become states and are tried again."""
+        await self.thread.call(_tidy)  # what a restore left that was cut off
         await self.count()
         while True:
             async for attempt in AsyncRetrying(
@@ -304,6 +306,11 @@ class SyncService:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _tidy(store: Store) -> None:
+    with store.transaction() as tx:
+        drop_received_chunks(tx)
 
 
 def _confirm(store: Store, receipt: SentSegment) -> None:

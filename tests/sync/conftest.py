@@ -41,7 +41,9 @@ def _derive(tx: Tx, agent: Any, fact: Any) -> None:
     rows = tx.execute("SELECT n FROM facts WHERE agent_id = ? AND id = ?", (agent, fact))
     if not rows:
         return
-    mentions = tx.execute("SELECT category FROM mentions INDEXED BY mentions_fact WHERE agent_id = ? AND fact_id = ?", (agent, fact))
+    mentions = tx.execute(
+        "SELECT category FROM mentions INDEXED BY mentions_fact WHERE agent_id = ? AND fact_id = ?", (agent, fact)
+    )
     state, category = ("live", mentions[0][0]) if mentions else ("retracted", "")
     tx.run(
         "INSERT INTO derived VALUES (?, ?, ?, ?, 'warm', 0.5, ?, 0.5, 'fact', '', 1770940800000, 20497, 0, 0, '', '')"

@@ -89,9 +89,11 @@ async def test_a_differing_local_file_stops_everything_before_the_first_write(pe
     await back_up(peer)
     (root / "memory").mkdir()
     (root / "memory/2026-02-13.md").write_text("My own words\n")
+    new = await peer("new")
     with pytest.raises(MemorydError, match="2026-02-13") as caught:
-        await plan_restore((await peer("new")).sync, root)
+        await plan_restore(new.sync, root)
     assert caught.value.exit_code == 1
+    assert await new.rows("SELECT count(*) FROM chunks") == [(0,)]
     assert files(root) == {"memory/2026-02-13.md": b"My own words\n"}
 
 

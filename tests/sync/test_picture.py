@@ -1,0 +1,112 @@
+"""The picture beside the logs: what is drawn, what goes, and that nothing is written into a foreign cloud."""
+
+import pytest
+from memoryd.errors import CloudStoppedError
+from memoryd.model import fact_id
+from memoryd.store.forget import forget_fact
+from memoryd.sync.picture import count_undrawn, redraw
+
+from .conftest import AGENT, Peer, SimulatedCloud
+
+
+@pytest.fixture
+async def one(tmp_path, clock):
+    """A device on a simulated cloud, with two facts in the picture."""
+    cloud = SimulatedCloud()
+    peer = Peer(tmp_path / "one" / "memory.db", clock, cloud)
+    peer.cloud = cloud
+    await peer.thread.start()
+    await peer.note("memory/2026-02-13.md", "The heron fishes\nThe ibis came\n")
+    await peer.sync.exchange()
+    yield peer
+    await peer.close()
+    cloud.db.close()
+
+
+def drawn(one):
+    """The texts in the cloud's table."""
+    return {row[0] for row in one.cloud.db.execute("SELECT text FROM cold_memories")}
+
+
+async def test_only_what_looks_different_is_drawn_again(one):
+    """Deriving a fact anew with the same result sends nothing; another category sends one row."""
+    await one.write(
+        lambda tx: [tx.touch(AGENT, fact_id(AGENT, text)) for text in ("The heron fishes", "The ibis came")]
+    )
+    assert (await one.sync.exchange()).drawn == 0
+    await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'cold' WHERE n = 1"))
+    assert (await one.sync.exchange()).drawn == 1
+    assert one.cloud.db.execute("SELECT count(*) FROM cold_memories WHERE tier = 'cold'").fetchone() == (1,)
+    assert one.sync.status.picture_pending == 0
+
+
+@pytest.mark.parametrize("state", ["forgotten", "expired"])
+async def test_a_hidden_fact_leaves_the_picture(one, state):
+    """Also when it only became so by the passing of time."""
+    await one.write(lambda tx: tx.run("UPDATE derived SET state = ? WHERE n = 1", (state,)))
+    await one.sync.exchange()
+    assert drawn(one) == {"The ibis came"}
+
+
+async def test_a_forgotten_fact_leaves_the_picture_of_every_device(one, tmp_path, clock):
+    """Whoever drew it, its row goes, and no other device draws it again."""
+    two = Peer(tmp_path / "two" / "memory.db", clock, one.cloud)
+    await two.thread.start()
+    try:
+        await two.sync.exchange()
+        await one.write(lambda tx: forget_fact(tx, AGENT, fact_id(AGENT, "The heron fishes")))
+        await one.sync.exchange()
+        assert drawn(one) == {"The ibis came"}
+        await two.sync.exchange()
+        assert drawn(one) == {"The ibis came"}
+        await two.call(redraw)
+        await two.sync.exchange()
+        assert drawn(one) == {"The ibis came"}
+    finally:
+        await two.close()
+
+
+async def test_a_change_during_a_draw_is_drawn_next_time(one):
+    """What was derived anew while its old look was on the way is not taken for drawn."""
+    await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'cold' WHERE n = 1"))
+    real = one.cloud.transact
+
+    async def changes_meanwhile(statements):
+        one.cloud.transact = real
+        await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'frozen' WHERE n = 1"))
+        return await real(statements)
+
+    one.cloud.transact = changes_meanwhile
+    await one.sync._picture.draw()
+    assert one.cloud.db.execute("SELECT count(*) FROM cold_memories WHERE tier = 'frozen'").fetchone() == (1,)
+    assert await one.call(count_undrawn) == 0
+
+
+async def test_a_wiped_picture_is_drawn_again_on_request(one):
+    """`redraw` has every row written again."""
+    one.cloud.db.execute("DELETE FROM cold_memories")
+    one.cloud.db.execute("DELETE FROM critical_state")
+    assert (await one.sync.exchange()).drawn == 0
+    await one.call(redraw)
+    assert (await one.sync.exchange()).drawn == 3
+    assert drawn(one) == {"The heron fishes", "The ibis came"}
+
+
+async def test_rows_of_the_original_are_left_alone(one):
+    """Ids that are not ours are neither changed nor removed."""
+    one.cloud.db.execute(
+        "INSERT INTO cold_memories (id, agent_id, text, category, created_at) VALUES ('x', 'default', 'Theirs', 'c', 1)"
+    )
+    await one.call(redraw)
+    await one.sync.exchange()
+    assert "Theirs" in drawn(one)
+
+
+async def test_a_foreign_cloud_gets_no_picture(one):
+    """The guard counts the rows: a cloud that was replaced between push and picture stays as it is."""
+    await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'cold'"))
+    one.cloud.db.execute("UPDATE meta SET v = 'other/1/plain'")
+    with pytest.raises(CloudStoppedError):
+        await one.sync._picture.draw()
+    assert one.cloud.db.execute("SELECT count(*) FROM cold_memories WHERE tier = 'cold'").fetchone() == (0,)
+    assert await one.call(count_undrawn) == 2
