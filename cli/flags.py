@@ -9,7 +9,7 @@ import math
 import os
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 import msgspec
@@ -28,6 +28,8 @@ class Shape(msgspec.Struct):
     help: str = ""
     spellings: list[str] = []
     path: bool = False
+    choices: list[str] = []
+    metavar: str | None = None
 
 
 def options(request: type[Request]) -> list[click.Parameter]:
@@ -74,12 +76,18 @@ def _option(field: FieldInfo) -> click.Option:
         return click.Option(names, is_flag=True, default=False, help=shape.help)
     return click.Option(
         names,
-        type=click.Tuple([str, str]) if shape.pair else shape.kind,
+        type=_click_type(shape),
         multiple=shape.many,
         required=field.required,
         help=_help(field, shape),
-        metavar="KEY JSON" if shape.pair else None,
+        metavar=shape.metavar,
     )
+
+
+def _click_type(shape: Shape) -> Any:
+    if shape.choices:
+        return click.Choice(shape.choices)
+    return click.Tuple([str, str]) if shape.pair else shape.kind
 
 
 def _help(field: FieldInfo, shape: Shape) -> str:
@@ -96,6 +104,9 @@ def _shape(annotation: Any) -> Shape:
     elif get_origin(kind) is tuple:
         shape.pair = True
         kind = str
+    elif get_origin(kind) is Literal:
+        shape.choices = list(get_args(kind))
+        kind = str
     shape.kind = _unwrapped(kind, Shape())
     return shape
 
@@ -110,6 +121,7 @@ def _unwrapped(annotation: Any, shape: Shape) -> Any:
                 shape.help = meta.description or shape.help
                 shape.spellings = extra.get("flags", shape.spellings)
                 shape.path = extra.get("path", shape.path)
+                shape.metavar = extra.get("metavar", shape.metavar)
         else:
             annotation = next(each for each in get_args(annotation) if each is not NoneType)
     return annotation

@@ -26,5 +26,5 @@ def _perform(operation: Operation, **values: Any) -> int:
 
     common = Common.taken(click.get_current_context(), values)
     answer = perform(operation, payload(operation.request, values), common)
-    show(operation.name, answer.body, as_json=wants_json(common))
+    show(operation.name, answer.body, as_json=wants_json(common), text_as_json=common.json)
     return answer.exit_code

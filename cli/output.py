@@ -16,15 +16,22 @@ def wants_json(common: Common) -> bool:
     return common.json or not sys.stdout.isatty()
 
 
-def show(command: str, body: bytes, *, as_json: bool) -> None:
-    """Print a reply: as indented JSON in UTF-8 whatever the locale says, or for people."""
-    if as_json:
+def show(command: str, body: bytes, *, as_json: bool, text_as_json: bool = False) -> None:
+    """Print a reply: as indented JSON in UTF-8 whatever the locale says, or for people.
+
+    A reply that is a text, as of `tree --show`, is one for programs too, e.g. for grep, unless `--json` asks.
+    """
+    if body.startswith(b'"') and not text_as_json:
+        text: str = msgspec.json.decode(body)
+        sys.stdout.buffer.write(text.encode() + b"\n")
+        sys.stdout.buffer.flush()
+    elif as_json:
         sys.stdout.buffer.write(msgspec.json.format(body, indent=2) + b"\n")
         sys.stdout.buffer.flush()
-        return
-    from .people import show_reply
+    else:
+        from .people import show_reply
 
-    show_reply(command, msgspec.json.decode(body))
+        show_reply(command, msgspec.json.decode(body))
 
 
 def warn(message: str) -> None:

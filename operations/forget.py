@@ -7,6 +7,7 @@ from ..store import Store, Tx
 from ..store.forget import Place, forget_fact
 from ..store.thread import Priority
 from ..store.versions import is_forgotten
+from .change_log import record_forgotten
 from .memory import Memory
 from .replies import ForgetReply
 from .requests import ForgetRequest
@@ -44,6 +45,7 @@ def _forget(store: Store, agent_id: str, fact: str, *, only: bool) -> tuple[list
         facts = [fact] if only else [fact, *_earlier_wordings(tx, agent_id, fact)]
         for each in facts:
             places += forget_fact(tx, agent_id, each)
+        record_forgotten(tx, agent_id, facts)
     return facts, places
 
 

@@ -19,6 +19,7 @@ from ..tiers.evidence import page_path
 from ..tiers.hand_edits import apply_changes, read_hand_edits, remember_body
 from ..tiers.hot import hot_state
 from ..tiers.page import Block, body_hash, managed_block, put_block, read_block, render
+from .change_log import recorded
 from .page_file import read_page, rewrite_page
 
 log = logging.getLogger(__name__)
@@ -90,7 +91,7 @@ class PageKeeper:
         ours = render(hot_state(store, agent, day_number(today), self._settings).state)
         found = read_hand_edits(store, agent, block, ours)
         self._strays[agent] = (block.body, found.strays)
-        with store.transaction() as tx:
+        with store.transaction() as tx, recorded(tx, agent, "edit by hand in the page's block"):
             apply_changes(tx, agent, found.changes, WORDS, today)
         return bool(found.changes)
 

@@ -4,7 +4,7 @@ Field names are the flags with underscores. `Meta.description` is the flag's hel
 holds what only the command line needs (`flags`: further spellings).
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -84,9 +84,121 @@ class HotRequest(Request):
 
     update: Annotated[
         tuple[str, str] | None,
-        Meta(description="KEY JSON; KEY is identity, owner_profile, lesson, event, task or project."),
+        Meta(
+            description="KEY JSON; KEY is identity, owner_profile, lesson, event, task or project.",
+            extra_json_schema={"metavar": "KEY JSON"},
+        ),
     ] = None
+    done: Annotated[str, Meta(description="Finish the task with this id or text.")] = ""
+    remove: Annotated[str, Meta(description="Take the item with this id, text or name out of hot state.")] = ""
     rebuild: Annotated[bool, Meta(description="Write MEMORY.md's managed block again.")] = False
+
+
+class TreeRequest(Request):
+    """Show or change the category tree."""
+
+    show: Annotated[bool, Meta(description="The tree as text.")] = False
+    add: Annotated[
+        tuple[str, str] | None,
+        Meta(description="PATH DESC; add a node, or describe it anew.", extra_json_schema={"metavar": "PATH DESC"}),
+    ] = None
+    remove: Annotated[str, Meta(description="Remove a node that holds no facts.")] = ""
+    prune: Annotated[bool, Meta(description="Remove empty nodes without activity for 60 days.")] = False
+
+
+class MetricsRequest(Request):
+    """Show the memory in numbers, as the original skill does."""
+
+
+Endpoint = Annotated[str, Meta(description="An LLM endpoint; llm.endpoint of the configuration if none.")]
+
+
+class ConsolidateRequest(Request):
+    """Keep the memory in order, and report what was done."""
+
+    mode: Annotated[
+        Literal["quick", "daily", "monthly", "full"], Meta(description="quick, daily, monthly or full.")
+    ] = "quick"
+    llm_endpoint: Endpoint = ""
+
+
+class IngestDailyRequest(Request):
+    """Take in the daily notes of the last days, and say what they hold."""
+
+    days: Annotated[int, Meta(ge=1, le=36_500, description="Today and so many days less one before it.")] = 2
+    dry_run: Annotated[bool, Meta(description="Only say what would be stored.")] = False
+    llm_endpoint: Endpoint = ""
+
+
+class DistillRequest(Request):
+    """Distil a conversation into one fact; nothing is stored."""
+
+    text: Annotated[str, Meta(description="What was said.", max_length=1_000_000)] = ""
+    file: Annotated[str, Meta(description="A file that holds it.", extra_json_schema={"path": True})] = ""
+    llm: Annotated[bool, Meta(description="Ask an LLM endpoint; rules answer where it fails.")] = False
+    llm_endpoint: Endpoint = ""
+    core_summary: Annotated[bool, Meta(description="Add a summary of at most 30 bytes.")] = False
+
+
+class SyncCriticalRequest(Request):
+    """Push hot state and tree to the cloud now, with everything else that waits."""
+
+
+class ColdRequest(Request):
+    """Ask the cloud's copy of the memory, or make its tables."""
+
+    init: Annotated[bool, Meta(description="Make the cloud's tables.")] = False
+    query: Annotated[str, Meta(description="Words that all have to stand in the fact.", max_length=10_000)] = ""
+    limit: Limit = 10
+
+
+class SearchUrlRequest(Request):
+    """Find facts by a piece of their URLs."""
+
+    url: Annotated[str, Meta(description="A piece of the URL; upper and lower case are the same.")] = ""
+    limit: Limit = 5
+    all: Annotated[bool, Meta(description="Every fact that has a URL.")] = False
+
+
+class ContextRequest(Request):
+    """Give what an agent loads before it answers: hot state, tree and the best hits."""
+
+    query: Annotated[str, Meta(description="What the talk is about; without it no hits.", max_length=10_000)] = ""
+    max_bytes: Annotated[int, Meta(ge=256, le=1_000_000, description="The longest the text may be [bytes].")] = 15_360
+
+
+class AuditRequest(Request):
+    """Prove that every fact is in exactly one place and that all limits hold."""
+
+
+class ExportRequest(Request):
+    """Write the memory as JSON, or as JSON and Markdown into a folder."""
+
+    output: Annotated[
+        str, Meta(description="The folder; JSON on stdout if none.", extra_json_schema={"path": True})
+    ] = ""
+
+
+class ImportRequest(Request):
+    """Take in an export; what is known changes nothing, what was forgotten stays forgotten."""
+
+    file: Annotated[str, Meta(description="The JSON file.", min_length=1, extra_json_schema={"path": True})]
+
+
+class ImportLegacyRequest(Request):
+    """Take in the files of the original tiered-memory skill; they are not changed."""
+
+    from_: Annotated[
+        str, Meta(description="Its workspace; this one if none is named.", extra_json_schema={"path": True})
+    ] = ""
+    cloud: Annotated[bool, Meta(description="Take in its rows of the cloud too.")] = False
+
+
+class UndoRequest(Request):
+    """Undo the last change made by a command or by hand in MEMORY.md's block."""
+
+    n: Annotated[int, Meta(ge=0, description="The change of this number, as --list shows it.")] = 0
+    list: Annotated[bool, Meta(description="List the changes instead, the newest first.")] = False
 
 
 class SyncRequest(Request):

@@ -48,6 +48,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("forget", r.ForgetRequest, "forget:forget"),
         Operation("history", r.HistoryRequest, "history:history"),
         Operation("hot", r.HotRequest, "hot:hot"),
+        Operation("tree", r.TreeRequest, "tree:tree_command"),
+        Operation("undo", r.UndoRequest, "undo:undo"),
         Operation("sync", r.SyncRequest, "synchronise:sync", long=True),
         Operation("restore", r.RestoreRequest, "restore:restore", where="alone", long=True),
         Operation("verify", r.VerifyRequest, "verify:verify", long=True),

@@ -1,0 +1,136 @@
+"""The log behind `undo`: what a command, or a hand in MEMORY.md's block, changed goes back to what it was.
+
+Each change keeps the rows it replaced: hot items, tree nodes and edits, which are versioned, so that
+going back is one more change that wins on every device. A forgotten fact keeps no words: its undo lifts
+the tombstone, and notes that still say it bring it back.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import msgspec
+
+from ..errors import NoInputError, TryLaterError
+from ..model import MASK_FORGOTTEN
+from ..store import Store, Tx
+from ..store.versions import set_edit, set_hot_item, set_tree_node
+from .replies import Change, UndoReply
+
+KEPT_CHANGES = 200
+"""How many changes of an agent can be undone."""
+
+Rows: TypeAlias = dict[str, list[Any] | None]
+"""Row key (`table/section/key`, as JSON) to its values, None where there was no row."""
+
+_JSON = msgspec.json.Encoder()
+_READ = {
+    "hot": "SELECT section, key, value, deleted FROM hot_items WHERE agent_id = ?",
+    "tree": "SELECT path, '', description, deleted FROM tree_nodes WHERE agent_id = ?",
+    "edit": "SELECT fact_id, field, value, 0 FROM edits WHERE agent_id = ? AND value IS NOT NULL"
+    " AND field IN ('category', 'importance', 'done', 'pin', 'superseded_by', 'merged_into')",
+}
+
+
+@contextmanager
+def recorded(tx: Tx, agent_id: str, what: str) -> Iterator[None]:
+    """Keep what the enclosed changes replace, so that `undo` can bring it back."""
+    before = _rows(tx.store, agent_id)
+    yield
+    after = _rows(tx.store, agent_id)
+    changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+    if changed:
+        _write(tx, agent_id, what, {key: before.get(key) for key in changed}, {key: after.get(key) for key in changed})
+
+
+def record_forgotten(tx: Tx, agent_id: str, facts: Sequence[str]) -> None:
+    """Keep which facts were forgotten together; of their words nothing is kept."""
+    _write(tx, agent_id, "forget", {_key("forgotten", fact): None for fact in facts}, {})
+
+
+def undo_change(store: Store, agent_id: str, n: int) -> UndoReply:
+    """Bring back what the change `n` replaced, 0 for the newest that stands.
+
+    Raises `NoInputError` if there is none, `TryLaterError` if it was changed again since.
+    """
+    found = next((each for each in changes(store, agent_id) if each.n == n or (not n and not each.undone)), None)
+    if found is None:
+        raise NoInputError("There is nothing to undo." if not n else f"There is no change {n}.", "memoryd undo --list")
+    if found.undone:
+        raise NoInputError(f"The change {found.n} is undone already.", "memoryd undo --list shows what stands.")
+    ((before, after),) = store.execute("SELECT before, after FROM undo_log WHERE n = ?", (found.n,))
+    old, new = msgspec.json.decode(str(before), type=Rows), msgspec.json.decode(str(after), type=Rows)
+    now = _rows(store, agent_id)
+    if any(not key.startswith('["forgotten"') and now.get(key) != new.get(key) for key in old):
+        raise TryLaterError(
+            f"What the change {found.n} wrote was changed again since.", "Undo the later change first, or set it anew."
+        )
+    lifted: list[str] = []
+    with store.transaction() as tx:
+        for key, values in old.items():
+            if fact := _bring_back(tx, agent_id, key, values):
+                lifted.append(fact)
+        tx.run("UPDATE undo_log SET undone = 1 WHERE n = ?", (found.n,))
+    return UndoReply(found.n, found.what, len(old), lifted, _hiding_notes(store, agent_id) if lifted else [])
+
+
+def _bring_back(tx: Tx, agent_id: str, key: str, values: list[Any] | None) -> str:
+    """Write one row as it was; returns the fact whose tombstone was lifted, else ''."""
+    table, one, two = msgspec.json.decode(key, type=tuple[str, str, str])
+    value, deleted = values or (None, True)
+    if table == "hot":
+        set_hot_item(tx, agent_id, one, two, value, deleted=bool(deleted))
+    elif table == "tree":
+        set_tree_node(tx, agent_id, one, value or "", deleted=bool(deleted))
+    elif table == "edit":
+        set_edit(tx, agent_id, one, two, value)
+    else:
+        tx.run(
+            "UPDATE forgotten SET lifted_version = ?, rev = ? WHERE agent_id = ? AND fact_id = ?",
+            (tx.next_version(), tx.next_rev(), agent_id, one),
+        )
+        tx.touch(agent_id, one)
+        return one
+    return ""
+
+
+def _hiding_notes(store: Store, agent_id: str) -> list[str]:
+    """Own notes with lines that were hidden: they are read again now that a tombstone is lifted."""
+    rows = store.execute(
+        "SELECT DISTINCT u.path FROM chunks c JOIN chunk_uses u ON u.sha256 = c.sha256"
+        " WHERE u.agent_id = ? AND instr(c.data, CAST(? AS BLOB)) > 0 ORDER BY u.path",
+        (agent_id, MASK_FORGOTTEN),
+    )
+    return [str(row[0]) for row in rows]
+
+
+def changes(store: Store, agent_id: str) -> list[Change]:
+    """The changes that are kept, the newest first."""
+    rows: list[tuple[Any, ...]] = store.execute(
+        "SELECT n, at, what, undone FROM undo_log WHERE agent_id = ? ORDER BY n DESC", (agent_id,)
+    )
+    return [Change(n, at / 1000, what, bool(undone)) for n, at, what, undone in rows]
+
+
+def _rows(store: Store, agent_id: str) -> Rows:
+    found: Rows = {}
+    for table, sql in _READ.items():
+        for one, two, value, deleted in store.execute(sql, (agent_id,)):
+            found[_key(table, str(one), str(two))] = [value, deleted]
+    return found
+
+
+def _key(table: str, one: str, two: str = "") -> str:
+    return _JSON.encode((table, one, two)).decode()
+
+
+def _write(tx: Tx, agent_id: str, what: str, before: Rows, after: Rows) -> None:
+    tx.run(
+        "INSERT INTO undo_log (agent_id, at, what, before, after, undone) VALUES (?, ?, ?, ?, ?, 0)",
+        (agent_id, tx.store.clock.now_ms(), what, _JSON.encode(before).decode(), _JSON.encode(after).decode()),
+    )
+    tx.run(
+        "DELETE FROM undo_log WHERE agent_id = ? AND n NOT IN"
+        " (SELECT n FROM undo_log WHERE agent_id = ? ORDER BY n DESC LIMIT ?)",
+        (agent_id, agent_id, KEPT_CHANGES),
+    )

@@ -1,0 +1,19 @@
+"""`undo`: the last change by command or by hand goes back."""
+
+from ..store.thread import Priority
+from .change_log import changes, undo_change
+from .memory import Memory
+from .replies import UndoListReply, UndoReply
+from .requests import UndoRequest
+
+
+async def undo(memory: Memory, request: UndoRequest) -> UndoReply | UndoListReply:
+    """Undo the newest change that stands, or the one of that number; or list them."""
+    agent = request.agent_id
+    if request.list:
+        return await memory.thread.call(lambda store: UndoListReply(changes(store, agent)), priority=Priority.READ)
+    reply = await memory.thread.call(lambda store: undo_change(store, agent, request.n))
+    if reply.notes_to_read:
+        await memory.intake.read_again(reply.notes_to_read)
+    await memory.settle([agent])
+    return reply

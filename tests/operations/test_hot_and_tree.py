@@ -1,0 +1,171 @@
+"""`hot`, `tree` and `undo` change what an agent has before it, and every change can be taken back."""
+
+import pytest
+from memoryd.errors import NoInputError, TryLaterError, UsageError
+
+
+async def lessons(mind):
+    return [each["text"] for each in (await mind.ask("hot"))["critical_lessons"]]
+
+
+async def tasks(mind):
+    return [each["text"] for each in (await mind.ask("hot"))["active_context"]["tasks"]]
+
+
+async def test_a_finished_task_leaves_hot_state_and_stays_a_fact(mind):
+    """`hot --done` by text takes the task out; the fact is still found."""
+    await mind.ask("hot", update=["task", '{"text": "Deploy to BSC testnet"}'])
+
+    reply = await mind.ask("hot", done="Deploy to BSC testnet")
+
+    assert await tasks(mind) == []
+    assert reply["done"] in {each["id"] for each in await mind.ask("retrieve", query="deploy testnet")}
+
+
+async def test_a_removed_lesson_leaves_hot_state_for_good(mind):
+    """`hot --remove` holds although the fact is important enough to be promoted."""
+    lesson = await mind.ask("hot", update=["lesson", '{"text": "Always measure twice", "importance": 0.9}'])
+
+    await mind.ask("hot", remove=lesson["id"])
+
+    assert await lessons(mind) == []
+    assert "Always measure twice" in await mind.hits("measure twice")
+
+
+async def test_done_and_remove_name_what_exists(mind):
+    """Something that hot state does not hold is no input, and a lesson cannot be done."""
+    await mind.ask("hot", update=["lesson", '{"text": "Measure twice"}'])
+
+    with pytest.raises(NoInputError):
+        await mind.ask("hot", remove="nothing of that name")
+    with pytest.raises(UsageError):
+        await mind.ask("hot", done="Measure twice")
+    with pytest.raises(UsageError):
+        await mind.ask("hot", done="Measure twice", remove="Measure twice")
+
+
+async def test_the_tree_shows_as_the_original_shows_it(mind):
+    """Title, fifty `=`, nodes with counts, and the two limits."""
+    await mind.ask("tree", add=["projects/evoclaw", "EvoClaw framework"])
+    await mind.ask("store", text="BSC needs raw JSON-RPC", category="projects/evoclaw/bsc")
+
+    lines = (await mind.ask("tree", show=True)).splitlines()
+
+    assert lines[:2] == ["Memory Tree Index", "=" * 50]
+    assert any("projects/evoclaw — EvoClaw framework" in line for line in lines)
+    assert any("Memories: warm=1, cold=0" in line for line in lines)
+    assert lines[-2] == "Nodes: 4/50"
+    assert lines[-1].startswith("Size: ")
+    assert lines[-1].endswith(" / 2048 bytes")
+
+
+async def test_adding_a_known_node_describes_it_anew(mind):
+    """The original says `added` and keeps the old description."""
+    await mind.ask("tree", add=["work", "old words"])
+
+    assert await mind.ask("tree", add=["work", "new words"]) == {"path": "work", "added": True}
+    assert "work — new words" in await mind.ask("tree", show=True)
+
+
+async def test_a_node_with_facts_is_not_removed(mind):
+    """The node stays and the command says why."""
+    await mind.ask("store", text="Kestrel listens on 8125", category="ops/kestrel")
+
+    with pytest.raises(UsageError):
+        await mind.ask("tree", remove="ops")
+    assert "ops/kestrel" in await mind.ask("tree", show=True)
+
+
+async def test_prune_removes_only_what_was_empty_for_sixty_days(mind):
+    """A fresh empty node stays, an old one goes, one above facts stays (COMPAT D7)."""
+    await mind.ask("tree", add=["old/empty", "gone soon"])
+    await mind.ask("tree", add=["old/full", "has a fact"])
+    mind.clock.advance(61 * 86_400)
+    await mind.ask("store", text="A fact below", category="old/full/deeper")
+    await mind.ask("tree", add=["fresh", "just made"])
+
+    reply = await mind.ask("tree", prune=True)
+
+    assert reply == {"pruned": 1, "paths": ["old/empty"]}
+    shown = await mind.ask("tree", show=True)
+    assert "fresh — just made" in shown
+    assert "old/full/deeper" in shown
+
+
+@pytest.mark.parametrize("path", ["", "/", "a\nb", "a/b/c/d/e"])
+async def test_a_path_that_is_none_is_refused(mind, path):
+    """Empty, printed over two lines, or too deep."""
+    with pytest.raises(UsageError):
+        await mind.ask("tree", add=[path, "words"])
+
+
+async def test_undo_brings_hot_state_and_page_back_byte_for_byte(mind):
+    """Each undo takes back one change; after all of them MEMORY.md says what it said."""
+    await mind.ask("hot", update=["owner_profile", '{"timezone": "Australia/Sydney"}'])
+    await mind.ask("hot", update=["lesson", '{"text": "Measure twice", "importance": 0.9}'])
+    state, page = await mind.ask("hot"), (mind.workspace / "MEMORY.md").read_bytes()
+    await mind.ask("hot", update=["owner_profile", '{"timezone": null, "work_hours": "9-17"}'])
+    await mind.ask("hot", remove="Measure twice")
+    assert (mind.workspace / "MEMORY.md").read_bytes() != page
+
+    first, second = await mind.ask("undo"), await mind.ask("undo")
+
+    assert [first["what"], second["what"]] == ["hot --remove", "hot --update owner_profile"]
+    assert await mind.ask("hot") == state
+    assert (mind.workspace / "MEMORY.md").read_bytes() == page
+
+
+async def test_undo_takes_back_an_edit_by_hand(mind):
+    """What a person took out of the block comes back, and stays."""
+    await mind.ask("hot", update=["lesson", '{"text": "Measure twice"}'])
+    page = mind.workspace / "MEMORY.md"
+    before = page.read_bytes()
+    await mind.note("MEMORY.md", before.decode().replace("- **[general]** Measure twice\n", ""))
+    assert await lessons(mind) == []
+
+    await mind.ask("undo")
+
+    assert await lessons(mind) == ["Measure twice"]
+    assert page.read_bytes() == before
+
+
+async def test_undo_refuses_what_was_changed_again(mind):
+    """An older change does not overwrite a later one."""
+    await mind.ask("tree", add=["work", "one"])
+    await mind.ask("tree", add=["work", "two"])
+    older = (await mind.ask("undo", list=True))["changes"][-1]["n"]
+
+    with pytest.raises(TryLaterError):
+        await mind.ask("undo", n=older)
+    assert "work — two" in await mind.ask("tree", show=True)
+
+
+async def test_nothing_to_undo_is_said(mind):
+    """An empty log and an unknown number are no input."""
+    with pytest.raises(NoInputError):
+        await mind.ask("undo")
+    with pytest.raises(NoInputError):
+        await mind.ask("undo", n=7)
+
+
+async def test_undo_of_forget_lets_the_note_speak_again(mind):
+    """The tombstone is lifted and the line that still stands is a fact again."""
+    await mind.note("memory/2026-02-13.md", "- The safe stands behind the shelf\n- Another line stands here\n")
+    await mind.ask("forget", text="The safe stands behind the shelf")
+    assert "The safe stands behind the shelf" not in await mind.hits("safe shelf")
+
+    reply = await mind.ask("undo")
+
+    assert reply["notes_to_read"] == ["memory/2026-02-13.md"]
+    assert "The safe stands behind the shelf" in await mind.hits("safe shelf")
+
+
+async def test_the_undo_log_keeps_no_forgotten_words(mind):
+    """After a forget no row of the log holds the sentence."""
+    await mind.ask("hot", update=["identity", '{"motto": "The safe stands behind the shelf"}'])
+    await mind.ask("store", text="The safe stands behind the shelf", category="home")
+
+    await mind.ask("forget", text="The safe stands behind the shelf")
+
+    for before, after in await mind.sql("SELECT before, after FROM undo_log"):
+        assert "behind the shelf" not in before + after
