@@ -5,7 +5,7 @@ deleted only under a folder that could be listed (SPEC section 3).
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -52,6 +52,8 @@ class Intake:
         self.hold = Hold(clock)
         self.waiting: set[str] = set()
         """Paths that differ from what is stored, as far as anybody looked."""
+        self.after_batch: Callable[[], Awaitable[object]] | None = None
+        """Awaited after each batch, so that what is in is searchable while the rest is still being read."""
         self.new_agents: list[str] = []
         self.changed_pages: set[str] = set()
         """Agents whose MEMORY page was taken in since somebody looked here."""
@@ -117,6 +119,8 @@ class Intake:
                 prepared = await asyncio.to_thread(self._prepare_all, batch, now)
                 changed += await self._apply_all(prepared, confirm=confirm, priority=priority)
                 self.waiting.difference_update(batch)
+            if self.after_batch is not None:
+                await self.after_batch()
         return changed
 
     def _may_differ(self, path: str, found: Found) -> bool:

@@ -1,6 +1,7 @@
 """The memory of one workspace, opened: what the daemon keeps alive, and a single command opens for itself."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable
 from contextvars import ContextVar
@@ -13,7 +14,7 @@ import msgspec
 from .. import __version__
 from ..clock import Clock
 from ..config import Places, Settings, checked_name
-from ..errors import ConfigError
+from ..errors import ConfigError, MemorydError
 from ..store import Store
 from ..store.thread import Priority, StoreThread
 from ..sync.hrana import CloudClient
@@ -22,10 +23,14 @@ from .critical import agent_numbers, critical_state
 from .intake import Intake
 from .opening import open_store, write_device_file
 from .pages import PageKeeper
+from .rebuild import Rebuilt, mark_damaged, rebuilt
 from .replies import AgentStatus, RescanReply
 from .requests import Request
 from .settle import Settler
+from .snapshots import SnapshotKeeper
 from .table import Operation, Outcome
+
+log = logging.getLogger(__name__)
 
 RESCAN_S = 300.0
 """Every note is compared with the disk at least this often [s]."""
@@ -61,7 +66,11 @@ class Memory:
         self.watch = WatchReport()
         self.intake = Intake(thread, workspace, settings, clock)
         self.settler = Settler(thread, settings)
+        self.intake.after_batch = lambda: self.settler.derive(self.clock.today())
         self.pages = PageKeeper(thread, workspace, settings, clock)
+        self.snapshots = SnapshotKeeper(places, clock)
+        self.rebuilt: Rebuilt | None = None
+        """How the database was rebuilt after it was damaged; None when it never was."""
         self.agents: dict[str, AgentStatus] = {}
         self.device = ""
         self.activity = "idle"
@@ -100,6 +109,7 @@ class Memory:
         try:
             memory = cls(places, settings, clock, workspace, thread)
             memory.device = await thread.call(lambda store: store.device, priority=Priority.READ)
+            memory.rebuilt = await thread.call(lambda store: rebuilt(store, places), priority=Priority.READ)
             if url:
                 memory.sync = SyncService(
                     thread,
@@ -172,7 +182,7 @@ class Memory:
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something after the reply went out; `close` waits for it."""
-        task = asyncio.get_running_loop().create_task(work)
+        task = asyncio.get_running_loop().create_task(_said(work))
         self._later.add(task)
         task.add_done_callback(self._later.discard)
 
@@ -182,6 +192,8 @@ class Memory:
         if self.sync is not None:
             await self.sync.close()
         await self.thread.close()
+        if self.thread.damage is not None:
+            mark_damaged(self.places, self.thread.damage.message, self.clock)
 
     async def _counted(self, changing: Any) -> int:
         self._unsettled += 1
@@ -223,6 +235,14 @@ class Memory:
 
     def _critical(self, store: Store, agent: str) -> dict[str, Any]:
         return critical_state(store, agent, self.clock, self.settings)
+
+
+async def _said(work: Coroutine[Any, Any, None]) -> None:
+    """Nobody waits for this work any more, so what it meets is said in the log."""
+    try:
+        await work
+    except MemorydError as error:
+        log.warning("%s", error.message)
 
 
 def report_progress(**values: Any) -> None:

@@ -46,6 +46,8 @@ class Settler:
         self._thread = thread
         self._settings = settings
         self._tiers_of = date(1970, 1, 1)
+        self._derived: set[str] = set()
+        """Agents whose tiers have yet to follow."""
 
     async def settle(self, today: date, *, priority: Priority = Priority.WRITE) -> set[str]:
         """Derive everything that waits; returns the agents whose memory changed."""
@@ -55,14 +57,22 @@ class Settler:
             for agent in sorted(touched):
                 await self._age(agent, day_number(today), priority)
             self._tiers_of = today
-        derive_some = partial(settle_step, today=today, settings=self._settings)
-        while agents := await self._thread.call(derive_some, priority=priority):
-            touched |= agents
+        touched |= self._derived | await self.derive(today, priority=priority)
+        self._derived = set()
         for agent in sorted(touched):
             # Each step moves a few hundred facts at most, so that waiting questions go between.
             step = partial(_retier, agent=agent, day=day_number(today), settings=self._settings)
             while await self._thread.call(step, priority=priority):
                 pass
+        return touched
+
+    async def derive(self, today: date, *, priority: Priority = Priority.BULK) -> set[str]:
+        """Only derive and index what waits; `settle` moves the tiers of these agents later."""
+        touched: set[str] = set()
+        derive_some = partial(settle_step, today=today, settings=self._settings)
+        while agents := await self._thread.call(derive_some, priority=priority):
+            touched |= agents
+        self._derived |= touched
         return touched
 
     async def _age(self, agent: str, day: int, priority: Priority) -> None:

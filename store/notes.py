@@ -235,7 +235,7 @@ def _write_note_row(tx: Tx, note: StatedNote, row: tuple[int, list[str], int, No
 def _touch_other_devices(tx: Tx, note: StatedNote) -> None:
     """A path named here for the first time silences the same path of devices that this one succeeds."""
     tx.run(
-        "INSERT OR IGNORE INTO dirty SELECT m.agent_id, m.fact_id FROM devices d JOIN mentions m"
+        "INSERT OR IGNORE INTO dirty SELECT m.agent_id, m.fact_id FROM devices d CROSS JOIN mentions m"
         " ON m.agent_id = ? AND m.device = d.device AND m.path = ? WHERE d.device <> ?",
         (note.agent_id, note.path, tx.device),
     )
