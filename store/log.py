@@ -125,10 +125,12 @@ def rows_between(store: Store, after: int, upto: int) -> list[Row]:
 
 def next_page(store: Store, after: int, upto: int) -> tuple[list[Row], int]:
     """One page of rows after a revision, and the revision it reaches; no rows and `upto` when there are none."""
-    sizes = measure(store, after, upto, PAGE_ROWS)
-    if not sizes:
+    revisions = _revisions(store, after, upto, PAGE_ROWS)
+    if not revisions:
         return [], upto
-    end = page_end(sizes, PAGE_ROWS, PAGE_BYTES)
+    end = revisions[-1]
+    if _bytes_between(store, after, end) > PAGE_BYTES:
+        end = page_end(measure(store, after, end, PAGE_ROWS), PAGE_ROWS, PAGE_BYTES)
     return rows_between(store, after, end), end
 
 
@@ -145,6 +147,26 @@ def count_unsent(store: Store) -> int:
 def count_live(store: Store) -> int:
     """How many rows this device's log would have if it were written anew."""
     return _count(store, 0)
+
+
+def _revisions(store: Store, after: int, upto: int, limit: int) -> list[int]:
+    """The next revisions, from the indexes alone."""
+    found: list[int] = []
+    for table in TABLES:
+        rows = store.execute(
+            f"SELECT rev FROM {table.name} WHERE rev > 0 AND rev > ? AND rev <= ? ORDER BY rev LIMIT ?",
+            (after, upto, limit),
+        )
+        found.extend(_number(rev) for (rev,) in rows)
+    return sorted(found)[:limit]
+
+
+def _bytes_between(store: Store, after: int, upto: int) -> int:
+    parts = " + ".join(
+        f"(SELECT coalesce(sum({each.size}), 0) FROM {each.name} WHERE rev > 0 AND rev > ? AND rev <= ?)"
+        for each in TABLES
+    )
+    return _number(store.execute(f"SELECT {parts}", (after, upto) * len(TABLES))[0][0])
 
 
 def _count(store: Store, after: int) -> int:

@@ -16,9 +16,9 @@ from .hrana import CloudClient, Statement
 from .schema import make_schema
 from .wire import MAX_SEGMENT_BYTES, chain_hash, check_cloud, encode_rows, pack
 
-SEGMENT_ROWS = 8_000
+SEGMENT_ROWS = 4_000
 SEGMENT_RAW_BYTES = 2_000_000
-"""A segment is closed at so many rows or bytes before packing, so that folding it takes about 100 ms."""
+"""A segment is closed at so many rows or bytes before packing: folding it takes 50 to 100 ms."""
 
 _AT = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
 """The cloud's clock, in ms."""

@@ -15,7 +15,7 @@ from ..store.sent import last_confirmed
 from ..store.thread import Priority, StoreThread
 from .push import Page, Pusher, packed
 
-PART_ROWS = 8_000
+PART_ROWS = 4_000
 PART_BYTES = 900_000
 """Rows and bytes before packing of one part, at most; a packed part is therefore under 1 MB."""
 

@@ -75,7 +75,7 @@ async def test_an_edited_line_sends_little(one):
     text[1000] = "Line 1000 was reworded\n"
     await one.note("memory/2026-02-13.md", "".join(text))
     await one.sync.exchange()
-    rows, payload = segments(one)[1:][0]
+    rows, payload = segments(one)[-1]
     kinds = [line.split('"')[1] for line in lines(payload)]
     assert kinds.count("fact") == kinds.count("mention") == kinds.count("note") == 1
     assert kinds.count("chunk") in (1, 2)
