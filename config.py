@@ -85,6 +85,24 @@ class TreeSettings(msgspec.Struct, forbid_unknown_fields=True):
     max_size_bytes: int = 2048
 
 
+class LlmSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """A language model that may be asked; without an endpoint rules do everything."""
+
+    endpoint: str = ""
+    """`POST {prompt} → {text}`, or an OpenAI-style `…/chat/completions`."""
+    model: str = ""
+    api_key_env: str = ""
+    """The environment variable that holds the key; the key itself stands nowhere here."""
+    timeout_s: float = 30.0
+
+
+class DistillationSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """How `distill` works where a command does not say."""
+
+    mode: Literal["rule", "llm"] = "rule"
+    max_distilled_bytes: int = 100
+
+
 class Settings(msgspec.Struct, forbid_unknown_fields=True):
     """Everything a person can set in `config.toml`."""
 
@@ -97,6 +115,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True):
     warm: WarmSettings = msgspec.field(default_factory=WarmSettings)
     scoring: ScoringSettings = msgspec.field(default_factory=ScoringSettings)
     tree: TreeSettings = msgspec.field(default_factory=TreeSettings)
+    llm: LlmSettings = msgspec.field(default_factory=LlmSettings)
+    distillation: DistillationSettings = msgspec.field(default_factory=DistillationSettings)
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -191,7 +211,7 @@ def cloud_url(settings: Settings, flag: str | None = None, environment: Mapping[
     scheme = "https" if parts.scheme == "libsql" else parts.scheme
     if scheme not in ("https", "http") or not parts.hostname:
         raise ConfigError(f"{given!r} is no cloud URL.", "Use libsql://, https:// or, on this machine, http://.")
-    if scheme == "http" and not settings.sync.insecure and not _is_loopback(parts.hostname):
+    if scheme == "http" and not settings.sync.insecure and not is_loopback(parts.hostname):
         raise ConfigError(
             f"http:// to {parts.hostname} would send your notes unprotected.",
             "Use https://, or set sync.insecure = true.",
@@ -274,8 +294,8 @@ def _seed_settings(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ConfigError(f"{path} holds no object.", "Correct it, or move it away.")
     kept: dict[str, Any] = {}
-    for group in ("hot", "warm", "scoring", "tree"):
-        known = {field.name for field in msgspec.structs.fields(_GROUPS[group])}
+    for group, settings in _GROUPS.items():
+        known = {field.name for field in msgspec.structs.fields(settings)}
         values = found.get(group)
         if isinstance(values, dict):
             kept[group] = {key: value for key, value in values.items() if key in known}
@@ -289,10 +309,13 @@ _GROUPS: dict[str, type[msgspec.Struct]] = {
     "warm": WarmSettings,
     "scoring": ScoringSettings,
     "tree": TreeSettings,
+    "llm": LlmSettings,
+    "distillation": DistillationSettings,
 }
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host name is this machine."""
     return host in ("localhost", "::1") or host.startswith("127.")
 
 

@@ -15,7 +15,7 @@ from ..errors import NoInputError, TryLaterError
 from ..model import MASK_FORGOTTEN
 from ..store import Store, Tx
 from ..store.versions import set_edit, set_hot_item, set_tree_node
-from .replies import Change, UndoReply
+from .tier_replies import Change, UndoReply
 
 KEPT_CHANGES = 200
 """How many changes of an agent can be undone."""

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from contextvars import ContextVar
 from functools import partial
@@ -19,6 +20,7 @@ from ..store import Store
 from ..store.thread import Priority, StoreThread
 from ..sync.hrana import CloudClient
 from ..sync.service import SyncService
+from ..tiers.counters import count_retrievals
 from .critical import agent_numbers, critical_state
 from .intake import Intake
 from .opening import open_store, write_device_file
@@ -82,6 +84,8 @@ class Memory:
         self.pid = os.getpid()
         self.resident = False
         """Whether this is the daemon's memory, which goes on after a command is answered."""
+        self.uncounted: Counter[str] = Counter()
+        """Answered questions an agent that wait to be counted with the next write."""
         self._unsettled = 0
         self._later: set[asyncio.Task[None]] = set()
         self._settle_lock = asyncio.Lock()
@@ -189,6 +193,8 @@ class Memory:
     async def close(self) -> None:
         """Finish what waits in the store thread and close everything."""
         await asyncio.gather(*self._later)
+        if self.uncounted:
+            await self.thread.call(lambda store: count_retrievals(store, self.uncounted))
         if self.sync is not None:
             await self.sync.close()
         await self.thread.close()

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 
 from ..model import Finding, LineState, SyncState
-from ..tiers.tree import TreeNode
 
 
 class WatcherStatus(msgspec.Struct):
@@ -243,37 +242,3 @@ class ValidateAllReply(msgspec.Struct):
     status: str
     warnings_count: int
     files: list[FileFindings]
-
-
-class TreeReply(msgspec.Struct):
-    """The category tree, the root (path '') first; sizes in bytes of its lines."""
-
-    nodes: list[TreeNode]
-    size_bytes: int
-    max_size_bytes: int
-    max_nodes: int
-
-
-class Change(msgspec.Struct):
-    """A change that can be undone; `at` in epoch seconds."""
-
-    n: int
-    at: float
-    what: str
-    undone: bool
-
-
-class UndoListReply(msgspec.Struct):
-    """All changes that are kept, the newest first."""
-
-    changes: list[Change]
-
-
-class UndoReply(msgspec.Struct):
-    """What went back: how many rows, and facts that are no longer forgotten, with the notes read again for them."""
-
-    undone: int
-    what: str
-    rows: int
-    lifted: list[str]
-    notes_to_read: list[str]

@@ -11,12 +11,14 @@ from ..search.rank import Found, find
 from ..store import Store
 from ..store.thread import Priority
 from ..store.versions import record_access
+from ..tiers.counters import count_reads, count_retrievals
 from .memory import Memory
 from .places import shown, standings
 from .replies import Envelope, Hit
 from .requests import RetrieveRequest
 
 _JSON = msgspec.json.Encoder()
+_UNCOUNTED = 20
 
 
 async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Envelope:
@@ -25,8 +27,7 @@ async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Enve
         await memory.rescan()
     pending = memory.pending
     hits = await memory.thread.call(lambda store: _hits(store, memory, request), priority=Priority.READ)
-    if hits:
-        memory.later(_count_reads(memory, hits))
+    memory.later(count_answer(memory, request.agent_id, hits))
     if not request.envelope:
         return hits
     as_of = datetime.fromtimestamp(memory.clock.now_ms() / 1000, UTC).isoformat(timespec="milliseconds")
@@ -63,15 +64,22 @@ def _described(store: Store, agent: str, found: Sequence[Found]) -> list[Hit]:
     ]  # fmt: skip
 
 
-async def _count_reads(memory: Memory, hits: Sequence[Hit]) -> None:
+async def count_answer(memory: Memory, agent_id: str, hits: Sequence[Hit]) -> None:
+    """Count one answered question of an agent, and a read of each hit, at most one a day."""
     day = day_number(memory.clock.today())
+    memory.uncounted[agent_id] += 1
 
-    def write(store: Store) -> bool:
+    def write(store: Store) -> int:
+        counted = 0
         with store.transaction() as tx:
-            before = store.execute("SELECT count(*) FROM dirty")
             for agent in {hit.agent_id for hit in hits}:
-                record_access(tx, agent, [hit.id for hit in hits if hit.agent_id == agent], day)
-            return store.execute("SELECT count(*) FROM dirty") != before
+                reads = record_access(tx, agent, [hit.id for hit in hits if hit.agent_id == agent], day)
+                count_reads(tx, agent, reads)
+                counted += reads
+        # Questions alone are written a score at a time: each write waits for the disk.
+        if counted or sum(memory.uncounted.values()) >= _UNCOUNTED:
+            count_retrievals(store, memory.uncounted)
+        return counted
 
     if await memory.thread.call(write):
         await memory.settle()

@@ -50,6 +50,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("hot", r.HotRequest, "hot:hot"),
         Operation("tree", r.TreeRequest, "tree:tree_command"),
         Operation("undo", r.UndoRequest, "undo:undo"),
+        Operation("metrics", r.MetricsRequest, "metrics:metrics"),
+        Operation("consolidate", r.ConsolidateRequest, "consolidate:consolidate", long=True),
         Operation("sync", r.SyncRequest, "synchronise:sync", long=True),
         Operation("restore", r.RestoreRequest, "restore:restore", where="alone", long=True),
         Operation("verify", r.VerifyRequest, "verify:verify", long=True),

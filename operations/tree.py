@@ -11,8 +11,8 @@ from ..tiers.tree import show, size_bytes, tree
 from ..tiers.tree_edits import add_node, prune, remove_node
 from .change_log import recorded
 from .memory import Memory
-from .replies import TreeReply
 from .requests import TreeRequest
+from .tier_replies import TreeReply
 
 
 async def tree_command(memory: Memory, request: TreeRequest) -> Any:

@@ -3,8 +3,8 @@
 from ..store.thread import Priority
 from .change_log import changes, undo_change
 from .memory import Memory
-from .replies import UndoListReply, UndoReply
 from .requests import UndoRequest
+from .tier_replies import UndoListReply, UndoReply
 
 
 async def undo(memory: Memory, request: UndoRequest) -> UndoReply | UndoListReply:

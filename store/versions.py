@@ -50,8 +50,12 @@ def set_tree_node(tx: Tx, agent_id: str, path: str, description: str, *, deleted
     )
 
 
-def record_access(tx: Tx, agent_id: str, facts: Iterable[str], day: int) -> None:
-    """Count one read of each fact, at most one a day (SPEC section 5); `day` in days since 1970."""
+def record_access(tx: Tx, agent_id: str, facts: Iterable[str], day: int) -> int:
+    """Count one read of each fact, at most one a day (SPEC section 5); `day` in days since 1970.
+
+    Returns how many reads counted.
+    """
+    counted = 0
     for fact in facts:
         changed = tx.run(
             "INSERT INTO access VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (agent_id, fact_id, device) DO UPDATE SET"
@@ -60,6 +64,8 @@ def record_access(tx: Tx, agent_id: str, facts: Iterable[str], day: int) -> None
         )
         if changed:
             tx.touch(agent_id, fact)
+            counted += 1
+    return counted
 
 
 def name_facts(tx: Tx, agent_id: str, rows: Sequence[tuple[str, str, str, int, int]]) -> None:

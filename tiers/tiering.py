@@ -14,6 +14,7 @@ from ..clock import MS_PER_DAY
 from ..config import ScoringSettings, Settings
 from ..model import TIERS, Derived, Tier
 from ..store import Store, Tx
+from .counters import count_evictions
 from .derive import EXPIRY_DAYS
 from .hot import hot_facts
 from .limits import Limits, agent_limits
@@ -63,6 +64,7 @@ def retier(tx: Tx, agent_id: str, today: int, settings: Settings) -> bool:
     step = (leaving + entering)[:MOVES]
     _put_back(tx, agent_id, [fact for fact in step if fact not in wanted], today, limits.scoring)
     _move(tx, agent_id, {fact: wanted[fact] for fact in step if fact in wanted})
+    count_evictions(tx, agent_id, sum(fact not in wanted and now.get(fact) == "warm" for fact in step))
     return len(leaving) + len(entering) > MOVES
 
 

@@ -1,0 +1,103 @@
+"""Asking a language model over HTTP: two styles of endpoint, masked text only, every reply checked by the caller.
+
+`POST {"prompt", "max_tokens", "temperature"}` answered by `{"text"}` or `{"response"}`; or, where the path ends in
+`/chat/completions`, an OpenAI-style chat. An endpoint on another machine has to stand in the configuration.
+"""
+
+import os
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import msgspec
+
+from ..config import Settings, is_loopback
+from ..errors import ConfigError, UnavailableError
+from ..ingest.mask import mask_text
+
+CONNECT_TIMEOUT_S = 3.0
+ANSWER_TOKENS = 1000
+REPLY_LIMIT = 200_000
+"""A longer reply [characters] makes no sense for anything that is asked here."""
+_CHAT = "/chat/completions"
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+
+
+class LlmError(UnavailableError):
+    """The model does not answer, or what it says makes no sense; rules answer instead."""
+
+    code = "llm"
+
+
+class Llm:
+    """One endpoint. `transport` is for tests."""
+
+    def __init__(
+        self, url: str, *, model: str = "", key: str = "", timeout_s: float = 30.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:  # fmt: skip
+        self._url = url
+        self._model = model
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._timeout = httpx.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
+        self._transport = transport
+
+    async def complete(self, prompt: str) -> str:
+        """The model's answer to a prompt, secrets masked on the way; raises `LlmError`."""
+        try:
+            async with httpx.AsyncClient(transport=self._transport, timeout=self._timeout) as http:
+                response = await http.post(self._url, json=self._body(mask_text(prompt)[0]), headers=self._headers)
+                response.raise_for_status()
+                text = self._text(msgspec.json.decode(response.content))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise LlmError(f"The LLM endpoint does not answer ({type(error).__name__}).", "Check its URL.") from None
+        except (msgspec.DecodeError, LookupError, TypeError):
+            raise LlmError("The LLM endpoint's reply has neither text nor choices.", "Check its style.") from None
+        if not isinstance(text, str) or len(text) > REPLY_LIMIT:
+            raise LlmError("The LLM endpoint's reply is no text, or far too long.", "Check the model.")
+        return text
+
+    async def complete_json(self, prompt: str) -> Any:
+        """The answer as JSON, also from within a code fence; raises `LlmError`."""
+        text = await self.complete(prompt)
+        fenced = _FENCED.search(text)
+        try:
+            return msgspec.json.decode((fenced[1] if fenced else text).strip())
+        except msgspec.DecodeError:
+            raise LlmError("The model's answer is no JSON.", "Rules answer instead.") from None
+
+    def _body(self, prompt: str) -> dict[str, Any]:
+        shared: dict[str, Any] = {"max_tokens": ANSWER_TOKENS, "temperature": 0}
+        if self._model:
+            shared["model"] = self._model
+        if urlsplit(self._url).path.endswith(_CHAT):
+            return {"messages": [{"role": "user", "content": prompt}], **shared}
+        return {"prompt": prompt, **shared}
+
+    def _text(self, reply: Any) -> Any:
+        if "choices" in reply:
+            return reply["choices"][0]["message"]["content"]
+        return reply["text"] if "text" in reply else reply["response"]
+
+
+def llm_of(settings: Settings, named: str = "") -> Llm | None:
+    """The endpoint that a command names, else the configured one; None if there is none.
+
+    Raises `ConfigError` for another machine's endpoint that the configuration does not hold.
+    """
+    llm = settings.llm
+    url = named or llm.endpoint
+    if not url:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(f"{url!r} is no URL of an LLM endpoint.", "E.g. http://localhost:8080/complete")
+    configured = url == llm.endpoint
+    if not configured and not is_loopback(parts.hostname):
+        raise ConfigError(
+            f"{parts.hostname} is another machine, and words of your notes would go there.",
+            f'If that is meant, set endpoint = "{url}" under [llm] in the configuration.',
+        )
+    key = os.environ.get(llm.api_key_env, "") if configured and llm.api_key_env else ""
+    return Llm(url, model=llm.model, key=key, timeout_s=llm.timeout_s)

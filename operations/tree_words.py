@@ -1,0 +1,93 @@
+"""Descriptions of the tree by a language model, for the monthly consolidation; without one the tree is counts only.
+
+The tree itself always follows from the facts' categories, so a model can neither lose nor invent a node: what it
+says about paths that exist, in one short line each, is taken, and everything else is refused.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from ..ingest.mask import mask_text
+from ..store import Store
+from ..store.thread import Priority
+from ..store.versions import set_tree_node
+from ..tiers.tree import DESCRIPTION_LIMIT, TreeNode, tree
+from .change_log import recorded
+from .llm import Llm, LlmError
+from .memory import Memory
+
+Rebuilt = Literal["llm", "failed", "error", "counts-only"]
+
+_PROMPT = """You describe the nodes of a memory tree. For each path give one line of at most {limit} characters that
+says what its memories are about, in the language of the samples. Answer with JSON only:
+[{{"path": "...", "description": "..."}}]
+
+"""
+_SAMPLES = 3
+
+
+class _Line(msgspec.Struct):
+    path: str
+    description: str
+
+
+async def describe_tree(memory: Memory, agent_id: str, endpoint: Llm | None) -> tuple[Rebuilt, int]:
+    """How the tree was rebuilt, and how many nodes were described anew.
+
+    `failed`: the model's answer was refused; `error`: it did not answer.
+    """
+    nodes, prompt = await memory.thread.call(lambda store: _asked(store, memory, agent_id), priority=Priority.READ)
+    if endpoint is None or not nodes:
+        return "counts-only", 0
+    try:
+        answer = await endpoint.complete_json(prompt)
+    except LlmError as error:
+        return ("failed" if "JSON" in error.message else "error"), 0
+    lines = _accepted(answer, nodes)
+    if lines is None:
+        return "failed", 0
+    await memory.thread.call(lambda store: _write(store, agent_id, lines))
+    return "llm", len(lines)
+
+
+def _asked(store: Store, memory: Memory, agent_id: str) -> tuple[dict[str, str], str]:
+    """The nodes that nobody described, and the prompt."""
+    described = {
+        str(path)
+        for (path,) in store.execute(
+            "SELECT path FROM tree_nodes WHERE agent_id = ? AND deleted = 0 AND description <> ''", (agent_id,)
+        )
+    }
+    nodes = [node for node in tree(store, agent_id, memory.settings)[1:] if node.path not in described]
+    lines = [f"{node.path}: {'; '.join(_samples(store, agent_id, node))}" for node in nodes]
+    return {node.path: node.description for node in nodes}, _PROMPT.format(limit=DESCRIPTION_LIMIT) + "\n".join(lines)
+
+
+def _samples(store: Store, agent_id: str, node: TreeNode) -> list[str]:
+    rows = store.execute(
+        "SELECT distilled FROM derived WHERE agent_id = ? AND state = 'live' AND tier IN ('hot', 'warm', 'cold')"
+        " AND category = ? ORDER BY latest_day DESC LIMIT ?",
+        (agent_id, node.path, _SAMPLES),
+    )
+    return [str(row[0]) for row in rows]
+
+
+def _accepted(answer: Any, nodes: dict[str, str]) -> dict[str, str] | None:
+    """Path to description; None unless every line is about a node that was asked for, in one short line."""
+    try:
+        lines = msgspec.convert(answer, list[_Line])
+    except msgspec.ValidationError:
+        return None
+    found = {each.path: " ".join(mask_text(each.description)[0].split()) for each in lines}
+    if not found or not found.keys() <= nodes.keys():
+        return None
+    if any(not text or len(text) > DESCRIPTION_LIMIT or not text.isprintable() for text in found.values()):
+        return None
+    return {path: text for path, text in found.items() if text != nodes[path]}
+
+
+def _write(store: Store, agent_id: str, lines: dict[str, str]) -> None:
+    with store.transaction() as tx, recorded(tx, agent_id, "descriptions by a model"):
+        for path, text in lines.items():
+            set_tree_node(tx, agent_id, path, text)

@@ -1,0 +1,123 @@
+"""Facts by command: store, find, forget, history, ledger."""
+
+import pytest
+from memoryd.errors import NoInputError, UsageError
+
+DAY = "memory/2026-02-13.md"
+
+
+async def test_storing_twice_is_one_fact_and_metadata_is_merged(mind):
+    """The id comes from the words; what was given stands before what the text holds."""
+    first = await mind.ask(
+        "store", text="Brew with `brew tea` at https://tea.example.org", category="owner/tea", command=["make tea"]
+    )
+    second = await mind.ask("store", text="Brew with `brew tea` at https://tea.example.org", category="owner/tea")
+
+    assert first["id"] == second["id"]
+    assert first["metadata"]["commands"][0] == "make tea"
+    assert first["metadata"]["urls"] == ["https://tea.example.org"]
+    assert first["cold_synced"] is False
+
+
+async def test_a_secret_in_a_stored_fact_is_masked(mind):
+    """Nothing that was stored by command holds the secret."""
+    secret = "ghp_" + "Q7x" * 12
+    await mind.ask("store", text=f"The deploy token is {secret}", category="ops")
+
+    assert secret not in repr(await mind.sql("SELECT text FROM facts"))
+    assert "masked" in (await mind.hits("deploy token"))[0]
+
+
+async def test_reading_counts_once_a_day(mind):
+    """Two retrieves on one day count as one access, internal questions as none."""
+    await mind.ask("store", text="The heron stands still", category="birds")
+    for _ in range(3):
+        await mind.hits("heron")
+    assert await mind.sql("SELECT days FROM access") == [(1,)]
+
+    mind.clock.advance(86_400)
+    await mind.hits("heron")
+    assert await mind.sql("SELECT days FROM access") == [(2,)]
+
+
+async def test_a_forgotten_fact_is_gone_with_its_earlier_wordings(mind):
+    """Forgetting follows the chain of rewordings; the reply names the lines that still say it."""
+    await mind.note(DAY, "- The alpaca weighs 60 kg\n- The rest stays\n")
+    await mind.note(DAY, "- The alpaca weighs 72 kg\n- The rest stays\n")
+    reply = await mind.ask("forget", text="The alpaca weighs 72 kg")
+
+    assert len(reply["forgotten"]) == 2
+    assert reply["still_in_notes"] == [f"{DAY}:1"]
+    assert await mind.hits("alpaca") == []
+    await mind.ask("rescan")
+    assert await mind.hits("alpaca") == []
+    assert [line["state"] for line in (await mind.ask("ledger", file=DAY))["lines"]] == ["forgotten", "fact"]
+
+
+async def test_a_fence_below_a_forgotten_line_is_forgotten_with_it(mind):
+    """What hangs on the line is masked in the stored text too."""
+    await mind.note(DAY, "- Ran the hyrax tool\n\n```sh\nhyraxtool --all\n```\n\n- The rest stays\n")
+    await mind.ask("forget", text="Ran the hyrax tool")
+
+    files = [path for path in (mind.root / "state").iterdir() if path.is_file()]
+    assert not [path.name for path in files if b"hyrax" in path.read_bytes()]
+
+
+async def test_history_shows_the_chain_oldest_first(mind):
+    """Each wording with its state."""
+    for kg in (60, 72, 75):
+        await mind.note(DAY, f"- The alpaca weighs {kg} kg\n- other\n")
+    reply = await mind.ask("history", text="The alpaca weighs 75 kg")
+
+    assert [(each["text"], each["state"]) for each in reply["chain"]] == [
+        ("The alpaca weighs 60 kg", "retracted"),
+        ("The alpaca weighs 72 kg", "retracted"),
+        ("The alpaca weighs 75 kg", "live"),
+    ]
+
+
+@pytest.mark.parametrize("fields", [{}, {"id": "a" * 16, "text": "both"}])
+async def test_a_fact_is_named_in_exactly_one_way(mind, fields):
+    """Neither, or both, is a usage error."""
+    with pytest.raises(UsageError):
+        await mind.ask("history", **fields)
+
+
+async def test_a_fact_that_does_not_exist_is_no_input(mind):
+    """Unknown ids are named as such."""
+    with pytest.raises(NoInputError):
+        await mind.ask("forget", id="0" * 16)
+
+
+async def test_the_envelope_admits_what_may_not_be_in(mind):
+    """Before any comparison with the disk the answer is stale; after one it is not (IN-2)."""
+    (mind.workspace / DAY).write_text("- The whimbrel has seven whistles\n")
+    before = await mind.ask("retrieve", query="whimbrel", envelope=True)
+    after = await mind.ask("retrieve", query="whimbrel", envelope=True, after_write=True)
+
+    assert before["stale"]
+    assert not before["results"]
+    assert not after["stale"]
+    assert after["results"][0]["text"] == "The whimbrel has seven whistles"
+
+
+async def test_a_line_that_stands_in_an_earlier_note_is_a_duplicate(mind):
+    """The ledger tells a new fact from a known one."""
+    await mind.note("memory/2026-02-12.md", "- Feed the cat\n")
+    await mind.note(DAY, "- Feed the cat\n- Water the fern\n")
+    reply = await mind.ask("ledger", file=DAY)
+
+    assert [line["state"] for line in reply["lines"]] == ["duplicate", "fact"]
+    assert reply["totals"] == {"duplicate": 1, "fact": 1}
+
+
+async def test_agents_are_apart_unless_asked(mind):
+    """Search, history and forget of one agent never touch another's (ST-4, S2, S3)."""
+    await mind.ask("store", text="Prefers window seats", category="travel", agent_id="robin")
+    await mind.ask("store", text="Prefers aisle seats", category="travel", agent_id="robin-2")
+
+    assert await mind.hits("seats") == []
+    assert await mind.hits("seats", agent_id="robin") == ["Prefers window seats"]
+    assert set(await mind.hits("seats", all_agents=True)) == {"Prefers window seats", "Prefers aisle seats"}
+    with pytest.raises(NoInputError):
+        await mind.ask("forget", text="Prefers window seats")

@@ -1,0 +1,202 @@
+"""Notes into memory: what changed is taken in, what vanished is held, what cannot be read is never deleted."""
+
+import os
+import unicodedata
+
+import pytest
+
+DAY = "memory/2026-02-13.md"
+
+
+async def test_a_saved_note_is_found_and_a_removed_line_is_not(mind):
+    """Search follows the file: new lines come, edited ones replace, removed ones leave."""
+    await mind.note(DAY, "- The alpaca weighs 60 kg\n- The llama is called Rosa\n")
+    assert "The alpaca weighs 60 kg" in await mind.hits("alpaca")
+
+    await mind.note(DAY, "- The alpaca weighs 72 kg\n")
+
+    assert await mind.hits("alpaca") == ["The alpaca weighs 72 kg"]
+    assert await mind.hits("llama Rosa") == []
+
+
+async def test_scanning_again_changes_nothing(mind):
+    """A second scan reads nothing new and writes no row."""
+    await mind.note(DAY, "- one fact\n")
+    before = await mind.sql("SELECT rev FROM mentions UNION SELECT rev FROM notes")
+    mind.clock.advance(10)
+
+    reply = await mind.ask("rescan")
+
+    assert reply["changed"] == 0
+    assert await mind.sql("SELECT rev FROM mentions UNION SELECT rev FROM notes") == before
+
+
+async def test_a_second_write_within_the_same_time_stamp_is_seen(mind):
+    """Same size and stamps, other bytes: a stamp that is younger than 2 s is not trusted (IN-8, borg#3536)."""
+    file = await mind.note(DAY, "- the word is aaaa\n")
+    stamp = file.stat()
+    mind.clock.jump(stamp.st_mtime - mind.clock.now_ms() / 1000)
+    await mind.ask("rescan")
+    with file.open("r+b") as opened:
+        opened.write(b"- the word is bbbb\n")
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+    await mind.ask("rescan")
+
+    assert await mind.hits("bbbb") == ["the word is bbbb"]
+
+
+async def test_many_notes_gone_at_once_are_held_and_believed_after_ten_minutes(mind):
+    """More than half of five known notes: nothing is deleted until a second scan ten minutes later."""
+    files = [await mind.note(f"memory/2026-02-{n:02}.md", f"- bird number {n} is a wren\n") for n in range(1, 7)]
+    for file in files[:4]:
+        file.unlink()
+
+    reply = await mind.ask("rescan")
+    assert reply["held"] == 4
+    assert "bird number 1 is a wren" in await mind.hits("wren")
+    mind.clock.advance(599)
+    await mind.ask("rescan")
+    assert "bird number 1 is a wren" in await mind.hits("wren")
+
+    mind.clock.advance(2)
+    await mind.ask("rescan")
+    assert "bird number 1 is a wren" not in await mind.hits("wren")
+
+
+async def test_a_confirmed_deletion_is_believed_at_once(mind):
+    """`--confirm-deletes` ends the hold, and a file that comes back brings its facts back."""
+    files = [await mind.note(f"memory/2026-02-{n:02}.md", f"- bird number {n} is a wren\n") for n in range(1, 7)]
+    for file in files[:4]:
+        file.unlink()
+    await mind.ask("rescan")
+    await mind.ask("rescan", confirm_deletes=True)
+    assert "bird number 1 is a wren" not in await mind.hits("wren")
+
+    await mind.note("memory/2026-02-01.md", "- bird number 1 is a wren\n")
+    assert "bird number 1 is a wren" in await mind.hits("wren")
+
+
+async def test_deleting_slowly_is_still_a_mass_deletion(mind):
+    """Notes that vanish one look after the other within a minute are counted together."""
+    files = [await mind.note(f"memory/2026-02-{n:02}.md", f"- bird number {n} is a wren\n") for n in range(1, 7)]
+    for n, file in enumerate(files[:5]):
+        file.unlink()
+        mind.clock.advance(5)
+        await mind.memory.hint([f"memory/2026-02-{n + 1:02}.md"])
+
+    left = [text for text in await mind.hits("wren") if "bird number" in text]
+    assert len(left) >= 3
+    assert mind.memory.intake.hold.paths
+
+
+async def test_one_deleted_note_of_many_leaves_at_once(mind):
+    """Tidying up a single note is no accident."""
+    files = [await mind.note(f"memory/2026-02-{n:02}.md", f"- bird number {n} is a wren\n") for n in range(1, 7)]
+    files[0].unlink()
+
+    await mind.memory.hint(["memory/2026-02-01.md"])
+
+    assert "bird number 1 is a wren" not in await mind.hits("wren")
+    assert await mind.sql("SELECT state FROM notes WHERE path = 'memory/2026-02-01.md'") == [("deleted",)]
+
+
+async def test_a_note_that_becomes_empty_is_held(mind):
+    """An editor that truncates before it writes, or an accident: the facts stay until it is certain."""
+    await mind.note(DAY, "- the kettle is blue\n")
+    await mind.note(DAY, "")
+
+    assert "the kettle is blue" in await mind.hits("kettle")
+    assert DAY in mind.memory.intake.hold.paths
+
+
+async def test_an_empty_mount_point_deletes_nothing(mind):
+    """The whole folder gone is an unplugged drive, not a wish (IN-6, syncthing#762)."""
+    for n in range(1, 7):
+        await mind.note(f"memory/2026-02-{n:02}.md", f"- bird number {n} is a wren\n")
+    (mind.workspace / "memory").rename(mind.root / "unplugged")
+    await mind.ask("rescan")
+    (mind.workspace / "memory").mkdir()
+    await mind.ask("rescan")
+
+    assert len([text for text in await mind.hits("wren") if "bird number" in text]) == 6
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+async def test_an_unreadable_note_keeps_its_facts_and_is_named(mind):
+    """EACCES means unknown, not gone (IN-4, IN-7, syncthing#4573)."""
+    file = await mind.note(DAY, "- the kettle is blue\n")
+    file.chmod(0)
+    await mind.ask("rescan")
+
+    assert "the kettle is blue" in await mind.hits("kettle")
+    assert [each["path"] for each in (await mind.ask("status"))["notes"]["unreadable"]] == [DAY]
+
+
+async def test_a_folder_in_a_notes_place_is_no_deletion(mind):
+    """What is not a regular file is listed, and the others go on (WA-10)."""
+    await mind.note("memory/2026-02-14.md", "- the good one\n")
+    (mind.workspace / "memory" / "2026-02-15.md").mkdir()
+    (mind.workspace / "memory" / "2026-02-16.md").symlink_to("/nonexistent")
+    await mind.ask("rescan")
+
+    skipped = {each["path"] for each in (await mind.ask("status"))["notes"]["skipped"]}
+    assert "memory/2026-02-16.md" in skipped
+    assert await mind.hits("good") == ["the good one"]
+
+
+async def test_a_linked_memory_folder_is_followed_once(mind):
+    """`memory` itself may lie in a vault elsewhere (WA-9)."""
+    vault = mind.root / "vault"
+    vault.mkdir()
+    (vault / "2026-02-13.md").write_text("- from the vault\n")
+    (mind.workspace / "memory").rmdir()
+    (mind.workspace / "memory").symlink_to(vault)
+    await mind.ask("rescan")
+
+    assert await mind.hits("vault") == ["from the vault"]
+
+
+async def test_a_chinese_path_works_everywhere(mind):
+    """Names in Chinese round-trip through search, status and ledger (IN-1)."""
+    path = "memory/2026-01-05-日记.md"
+    await mind.note(path, "- 今天下雨\n")
+    found = await mind.ask("retrieve", query="下雨")
+
+    assert found[0]["sources"][0]["file"] == path
+    assert (await mind.ask("ledger", file=str(mind.workspace / path)))["file"] == path
+
+
+async def test_what_a_crash_left_to_derive_is_derived_at_the_next_start(mind):
+    """Rows committed, derived values not: opening makes up for it."""
+    await mind.note(DAY, "- one fact about gulls\n")
+    await mind.sql("INSERT INTO dirty SELECT agent_id, id FROM facts")
+    await mind.sql("DELETE FROM derived")
+    await mind.sql("DELETE FROM search_index")
+    await mind.close()
+    await mind.open()
+
+    assert await mind.hits("gulls") == ["one fact about gulls"]
+    assert await mind.sql("SELECT count(*) FROM dirty") == [(0,)]
+
+
+async def test_agents_that_differ_by_case_only_are_refused(mind):
+    """On some file systems `Robin` and `robin` are one folder (ST-4)."""
+    await mind.note("memory/Robin/2026-02-13.md", "- said by Robin\n")
+    await mind.note("memory/robin/2026-02-13.md", "- said by robin\n")
+    skipped = {each["path"]: each["reason"] for each in (await mind.ask("status"))["notes"]["skipped"]}
+
+    assert list(skipped) == ["memory/robin/2026-02-13.md"]
+    assert "case" in skipped["memory/robin/2026-02-13.md"]
+
+
+async def test_both_forms_of_an_accented_name_are_kept(mind):
+    """NFC and NFD names are two files; neither is lost without a word."""
+    names = [unicodedata.normalize(form, "memory/2026-02-13-café.md") for form in ("NFC", "NFD")]
+    for n, name in enumerate(names):
+        await mind.note(name, f"- cup number {n}\n")
+    reply = await mind.ask("status")
+
+    told = {each["path"] for group in ("quarantined", "skipped") for each in reply["notes"][group]}
+    found = {text for text in await mind.hits("cup number")}
+    assert found == {"cup number 0", "cup number 1"} or told & set(names)

@@ -1,0 +1,112 @@
+"""MEMORY.md: only the block changes, a hand edit wins, nobody plays ping-pong."""
+
+import json
+import re
+
+BLOCK = re.compile(r"<!-- memoryd:begin -->.*?<!-- memoryd:end -->", re.S)
+LESSON = json.dumps({"text": "Measure twice", "category": "craft", "importance": 0.9})
+
+
+async def test_a_page_is_made_only_when_there_is_something_to_say(mind):
+    """A fresh workspace gets no page; the first lesson makes one."""
+    await mind.note("memory/2020-02-13.md", "- nothing of weight\n")
+    page = mind.workspace / "MEMORY.md"
+    assert not page.exists()
+
+    await mind.ask("hot", update=("lesson", LESSON))
+
+    assert "Measure twice" in page.read_text("utf-8")
+
+
+async def test_every_byte_outside_the_block_stays(mind):
+    """Tabs, trailing blanks, CRLF and a missing final newline survive."""
+    page = mind.workspace / "MEMORY.md"
+    mine = b"\xef\xbb\xbf# My rules\r\n\r\n* Never on Fridays   \r\n\ttab, no newline at the end"
+    page.write_bytes(mine)
+    await mind.ask("rescan")
+    await mind.ask("hot", update=("lesson", LESSON))
+    data = page.read_bytes()
+
+    assert data.startswith(mine)
+    assert BLOCK.sub("", data.decode("utf-8-sig")).strip() == mine.decode("utf-8-sig").strip()
+
+
+async def test_a_line_removed_from_the_block_by_hand_stays_removed(mind):
+    """The person wins: what they struck out is out of hot state."""
+    page = mind.workspace / "MEMORY.md"
+    await mind.ask("hot", update=("lesson", LESSON))
+    await mind.ask("hot", update=("lesson", json.dumps({"text": "Cut once"})))
+    page.write_text(page.read_text("utf-8").replace("- **[craft]** Measure twice\n", ""), "utf-8")
+    mind.clock.advance(10)
+    await mind.ask("rescan")
+
+    state = await mind.ask("hot")
+    assert [each["text"] for each in state["critical_lessons"]] == ["Cut once"]
+    assert "Measure twice" not in page.read_text("utf-8")
+
+
+async def test_a_line_added_to_the_block_by_hand_becomes_a_lesson(mind):
+    """What they wrote into the block is in hot state and searchable."""
+    page = mind.workspace / "MEMORY.md"
+    await mind.ask("hot", update=("lesson", LESSON))
+    text = page.read_text("utf-8")
+    page.write_text(text.replace("- **[craft]** Measure twice", "- **[craft]** Measure twice\n- Sharpen the saw"), "utf-8")
+    mind.clock.advance(10)
+    await mind.ask("rescan")
+
+    state = await mind.ask("hot")
+    assert {each["text"] for each in state["critical_lessons"]} == {"Measure twice", "Sharpen the saw"}
+    assert "Sharpen the saw" in await mind.hits("saw")
+
+
+async def test_the_page_is_written_only_when_its_content_changes(mind):
+    """Scans, reads and another day's score leave the file alone."""
+    page = mind.workspace / "MEMORY.md"
+    await mind.ask("hot", update=("lesson", LESSON))
+    before = page.stat()
+    for _ in range(3):
+        mind.clock.advance(60)
+        await mind.ask("rescan")
+        await mind.hits("measure")
+
+    assert page.stat().st_ctime_ns == before.st_ctime_ns
+
+
+async def test_a_block_of_another_memoryd_stands_until_our_own_hot_state_changes(mind, new_mind):
+    """A page that comes from another device is not rewritten in a loop."""
+    await mind.ask("hot", update=("lesson", LESSON))
+    other = await new_mind()
+    page = other.workspace / "MEMORY.md"
+    page.write_bytes((mind.workspace / "MEMORY.md").read_bytes())
+    await other.ask("rescan")
+    assert page.read_bytes() == (mind.workspace / "MEMORY.md").read_bytes()
+
+    await other.ask("hot", update=("lesson", json.dumps({"text": "Cut once"})))
+    assert "Cut once" in page.read_text("utf-8")
+
+
+async def test_a_block_taken_out_by_hand_stays_out_until_something_changes(mind):
+    """Deleting the block is an edit too."""
+    page = mind.workspace / "MEMORY.md"
+    page.write_text("# Mine\n", "utf-8")
+    await mind.ask("hot", update=("lesson", LESSON))
+    page.write_text("# Mine\n", "utf-8")
+    mind.clock.advance(10)
+    await mind.ask("rescan")
+    assert page.read_text("utf-8") == "# Mine\n"
+
+
+async def test_the_lines_of_the_block_are_no_new_facts(mind):
+    """Our own output is never read as memory (TR-7)."""
+    await mind.ask("hot", update=("lesson", LESSON))
+    await mind.ask("rescan")
+
+    assert len(await mind.sql("SELECT id FROM facts")) == 1
+
+
+async def test_another_agents_page_is_its_own(mind):
+    """`MEMORY-robin.md` holds robin's hot state only."""
+    await mind.ask("hot", agent_id="robin", update=("lesson", LESSON))
+
+    assert "Measure twice" in (mind.workspace / "MEMORY-robin.md").read_text("utf-8")
+    assert not (mind.workspace / "MEMORY.md").exists()
