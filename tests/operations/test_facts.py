@@ -8,8 +8,9 @@ DAY = "memory/2026-02-13.md"
 
 async def test_storing_twice_is_one_fact_and_metadata_is_merged(mind):
     """The id comes from the words; what was given stands before what the text holds."""
+    given = {"command": ["make tea"]}
     first = await mind.ask(
-        "store", text="Brew with `brew tea` at https://tea.example.org", category="owner/tea", command=["make tea"]
+        "store", text="Brew with `brew tea` at https://tea.example.org", category="owner/tea", **given
     )
     second = await mind.ask("store", text="Brew with `brew tea` at https://tea.example.org", category="owner/tea")
 

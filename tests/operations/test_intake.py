@@ -198,5 +198,5 @@ async def test_both_forms_of_an_accented_name_are_kept(mind):
     reply = await mind.ask("status")
 
     told = {each["path"] for group in ("quarantined", "skipped") for each in reply["notes"][group]}
-    found = {text for text in await mind.hits("cup number")}
+    found = set(await mind.hits("cup number"))
     assert found == {"cup number 0", "cup number 1"} or told & set(names)

@@ -3,7 +3,7 @@
 import json
 import re
 
-BLOCK = re.compile(r"<!-- memoryd:begin -->.*?<!-- memoryd:end -->", re.S)
+BLOCK = re.compile(r"<!-- memoryd:begin -->.*?<!-- memoryd:end -->", re.DOTALL)
 LESSON = json.dumps({"text": "Measure twice", "category": "craft", "importance": 0.9})
 
 
@@ -50,7 +50,9 @@ async def test_a_line_added_to_the_block_by_hand_becomes_a_lesson(mind):
     page = mind.workspace / "MEMORY.md"
     await mind.ask("hot", update=("lesson", LESSON))
     text = page.read_text("utf-8")
-    page.write_text(text.replace("- **[craft]** Measure twice", "- **[craft]** Measure twice\n- Sharpen the saw"), "utf-8")
+    page.write_text(
+        text.replace("- **[craft]** Measure twice", "- **[craft]** Measure twice\n- Sharpen the saw"), "utf-8"
+    )
     mind.clock.advance(10)
     await mind.ask("rescan")
 
