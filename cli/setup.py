@@ -1,7 +1,7 @@
 """`memoryd init`: a workspace made ready. It makes folders and a configuration; it never writes a note."""
 
 import os
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,6 +9,7 @@ import msgspec
 
 from ..config import Places, find_places, load_settings
 from ..errors import AccessError, ConfigError
+from ..operations.extra_notes import extra_line, globs_for, toml_text
 from ..operations.walk import walk
 from .common import Common, common_options
 from .output import show, wants_json
@@ -64,7 +65,7 @@ def prepare(root: Path, places: Places, *, take_unmatched: bool = False) -> Init
     created = _made_folder(root / "memory")
     found = walk(root, settings.notes.extra)
     unmatched = sorted(found.unmatched)
-    line = extra_line([*settings.notes.extra, *_globs(unmatched)]) if unmatched else ""
+    line = extra_line([*settings.notes.extra, *globs_for(unmatched)]) if unmatched else ""
     created += _made_config(places.config, root, line, take=take_unmatched)
     return InitReply(
         str(root),
@@ -75,20 +76,6 @@ def prepare(root: Path, places: Places, *, take_unmatched: bool = False) -> Init
         line,
         "memoryd service install, or memoryd run",
     )
-
-
-def extra_line(globs: list[str]) -> str:
-    """The line below `[notes]` in config.toml."""
-    return f"extra = [{', '.join(map(toml_text, globs))}]"
-
-
-def toml_text(text: str) -> str:
-    """A TOML basic string. TOML escapes as JSON does, and wants U+007F escaped too (toml.io, "String")."""
-    return msgspec.json.encode(text).decode().replace("\x7f", "\\u007f")
-
-
-def _globs(paths: list[str]) -> list[str]:
-    return sorted({f"{PurePosixPath(path).parent}/*.md" for path in paths})
 
 
 def _made_folder(folder: Path) -> list[str]:

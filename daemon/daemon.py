@@ -3,13 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import time
 from pathlib import Path
 
 import msgspec
 
 from ..clock import Clock
 from ..config import Places, Settings, load_settings
-from ..errors import MemorydError
+from ..errors import MemorydError, StoreDamagedError
 from ..operations.memory import Memory
 from ..operations.requests import Request
 from ..operations.table import Operation, Outcome
@@ -29,6 +30,8 @@ TICK_S = 5.0
 SCAN_S = 300.0
 SCAN_WITHOUT_EVENTS_S = 30.0
 STATUS_S = 10.0
+SNAPSHOT_AT = time(3, 40)
+"""Local time of the daily snapshot."""
 
 CLIENTS_GRACE_S = 1.0
 WORKER_GRACE_S = 2.0
@@ -39,9 +42,19 @@ STOP_S = 10.0
 
 
 class Daemon:
-    """Joins memory, watcher, worker, socket and scheduler. `start`, then `stop`; errors of `start` are for the user."""
+    """Joins memory, watcher, worker, socket and scheduler. `start`, then `stop`; errors of `start` are for the user.
 
-    def __init__(self, memory: Memory, places: Places, clock: Clock, notifier: Notifier) -> None:
+    `damaged` is called when the database says that it is damaged: the memory has to be opened anew.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        places: Places,
+        clock: Clock,
+        notifier: Notifier,
+        damaged: Callable[[], None] = lambda: None,
+    ) -> None:
         self.memory, self.places = memory, places
         self._clock, self._notifier = clock, notifier
         self.worker = Worker(memory.workspace, memory.hint, memory.rescan, clock)
@@ -52,6 +65,7 @@ class Daemon:
         self.pulse = Pulse(notifier, memory.thread, self.worker, clock)
         self.scheduler = Scheduler(clock, self._resumed)
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._damaged, self._told_damage = damaged, False
 
     @property
     def workspace(self) -> Path:
@@ -66,6 +80,10 @@ class Daemon:
         self.scheduler.every(self._scan_interval_s, self._scan_in_time, "the regular scan")
         self.scheduler.every(STATUS_S, self._say_status, "the status line")
         self.scheduler.every(self.pulse.interval_s, self.pulse.beat, "the pulse")
+        if self.memory.sync is None:
+            self.scheduler.daily(
+                SNAPSHOT_AT, self._take_snapshot, "the local snapshot", lambda: self.memory.snapshots.last_ms
+            )
         await self.pulse.beat()
         self._notifier.ready(self._status_line())
         log.info("ready: pid %d, instance %s, watcher %s", self.memory.pid, self.places.instance, self.watcher.state)
@@ -75,17 +93,23 @@ class Daemon:
         if self.memory.sync is not None:
             self._keep("sync", self.memory.sync.run)
 
-    async def stop(self) -> None:
-        """End within 10 s: no new work, the running batch, one last push, then everything closed."""
+    async def stop(self, *, for_good: bool = True) -> None:
+        """End within 10 s: no new work, the running batch, one last push, then everything closed.
+
+        Not `for_good`: the database is damaged, nothing more is sent, and the process opens it anew.
+        """
         must_end = self._clock.monotonic() + STOP_S - CLOSE_S
-        self._notifier.stopping()
+        if for_good:
+            self._notifier.stopping()
+        else:
+            self._notifier.reloading(self._clock.monotonic())
         disarm_last_resort()
         self.worker.stop()
         await self.watcher.stop()
         await self.listener.close(CLIENTS_GRACE_S)
         await self._end("the scheduler", 0)
         await self._end("taking in", WORKER_GRACE_S)
-        if await self._end("sync", 0) and self.memory.sync is not None:
+        if await self._end("sync", 0) and self.memory.sync is not None and for_good:
             limit_s = min(LAST_PUSH_S, must_end - self._clock.monotonic())
             await _within(limit_s, self.memory.sync.last_push(limit_s), "the last push")
         await _within(CLOSE_S, self.memory.close(), "closing the store")
@@ -151,6 +175,16 @@ class Daemon:
         await self.watcher.check()
         await self.listener.check()
         self._report()
+        if self.memory.thread.damage is not None and not self._told_damage:
+            self._told_damage = True
+            self._damaged()
+
+    async def _take_snapshot(self) -> None:
+        try:
+            await self.memory.snapshots.take()
+        except StoreDamagedError as error:
+            self.memory.thread.damage = self.memory.thread.damage or error
+            raise
 
     async def _say_status(self) -> None:
         self._notifier.status(self._status_line())

@@ -41,6 +41,10 @@ class Notifier:
         """Everything made progress since the last ping."""
         self._send("WATCHDOG=1")
 
+    def still_starting(self, more_s: float) -> None:
+        """A long migration or rebuild: the service manager shall wait `more_s` seconds from now on."""
+        self._send(f"EXTEND_TIMEOUT_USEC={round(more_s * 1_000_000)}\nWATCHDOG=1")
+
     def failed(self, reason: str) -> None:
         """The daemon gives up."""
         self._send(f"STATUS={reason}")

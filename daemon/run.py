@@ -1,16 +1,18 @@
 """`memoryd run`: the daemon in the foreground, from the lock to the exit code."""
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 
 import msgspec
 
 from ..clock import Clock
 from ..config import Places, Settings
-from ..errors import ConfigError, MemorydError
+from ..errors import ConfigError, MemorydError, StoreDamagedError
 from ..operations.lock import DAEMON, InstanceLock
 from ..operations.memory import Memory
 from .daemon import Daemon
@@ -20,6 +22,11 @@ from .pulse import disarm_last_resort
 
 log = logging.getLogger(__name__)
 
+DAMAGES, DAMAGES_S = 3, 3600.0
+"""A database that is damaged more often than so within so many seconds is left to a person."""
+PATIENCE_STEP_S = 10.0
+PATIENCE_S = 3600.0
+"""The longest a migration or rebuild may take before the service manager decides [s]."""
 LOCK_WAIT_S = 30.0
 """How long a starting daemon waits for a running command; it never waits for another daemon."""
 
@@ -51,21 +58,50 @@ def run(places: Places, settings: Settings, url: str = "", token: str = "") -> i
 
 
 async def _serve(places: Places, settings: Settings, url: str, token: str, notifier: Notifier) -> int:
-    signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
+    events: asyncio.Queue[signal.Signals | None] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
+        asyncio.get_running_loop().add_signal_handler(number, events.put_nowait, number)
     clock = Clock()
-    memory = await Memory.open(places, settings, clock, url=url, token=token, resident=True)
-    daemon = Daemon(memory, places, clock, notifier)
+    damages: list[float] = []
+    while True:
+        async with _patience(notifier):
+            memory = await Memory.open(places, settings, clock, url=url, token=token, resident=True)
+        daemon = Daemon(memory, places, clock, notifier, damaged=lambda: events.put_nowait(None))
+        if await _live(daemon, events) is not None:
+            log.info("stopped")
+            return 0
+        damages = [*(each for each in damages if clock.monotonic() - each < DAMAGES_S), clock.monotonic()]
+        if len(damages) > DAMAGES:
+            raise StoreDamagedError("The database is damaged again and again.", "Check the disk, then start again.")
+
+
+async def _live(daemon: Daemon, events: "asyncio.Queue[signal.Signals | None]") -> signal.Signals | None:
+    """One daemon from start to stop; returns the signal that ended it, None if its database is damaged."""
+    received: signal.Signals | None = signal.SIGTERM
     try:
         await daemon.start()
-        while (received := await signals.get()) is signal.SIGHUP:
+        while (received := await events.get()) is signal.SIGHUP:
             await daemon.reload()
-        log.info("stopping: %s", received.name)
+        log.info("stopping: %s", received.name if received else "the database is damaged and is opened anew")
+        return received
     finally:
-        await daemon.stop()
-    log.info("stopped")
-    return 0
+        await daemon.stop(for_good=received is not None)
+
+
+@contextlib.asynccontextmanager
+async def _patience(notifier: Notifier) -> AsyncIterator[None]:
+    """While the store is opened, which may migrate or rebuild it, the service manager is asked to wait."""
+
+    async def ask() -> None:
+        for _ in range(round(PATIENCE_S / PATIENCE_STEP_S)):
+            await asyncio.sleep(PATIENCE_STEP_S)
+            notifier.still_starting(3 * PATIENCE_STEP_S)
+
+    asking = asyncio.create_task(ask())
+    try:
+        yield
+    finally:
+        asking.cancel()
 
 
 def _under_launchd() -> bool:

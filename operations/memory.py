@@ -25,11 +25,11 @@ from .critical import agent_numbers, critical_state
 from .intake import Intake
 from .opening import open_store, write_device_file
 from .pages import PageKeeper
-from .rebuild import Rebuilt, mark_damaged, rebuilt
+from .rebuild import Rebuilt, mark_damaged, pages_wait, rebuilt
 from .replies import AgentStatus, RescanReply
 from .requests import Request
 from .settle import Settler
-from .snapshots import SnapshotKeeper
+from .snapshots import SnapshotKeeper, copies_done, copies_wait
 from .table import Operation, Outcome
 
 log = logging.getLogger(__name__)
@@ -89,6 +89,7 @@ class Memory:
         self._unsettled = 0
         self._later: set[asyncio.Task[None]] = set()
         self._settle_lock = asyncio.Lock()
+        self._copies_lock = asyncio.Lock()
 
     @classmethod
     async def open(
@@ -114,6 +115,7 @@ class Memory:
             memory = cls(places, settings, clock, workspace, thread)
             memory.device = await thread.call(lambda store: store.device, priority=Priority.READ)
             memory.rebuilt = await thread.call(lambda store: rebuilt(store, places), priority=Priority.READ)
+            memory.pages.trusts_nothing = not url and await thread.call(pages_wait, priority=Priority.READ)
             if url:
                 memory.sync = SyncService(
                     thread,
@@ -150,6 +152,9 @@ class Memory:
         before, self.activity = self.activity, "scanning"
         try:
             result = await self.intake.scan(confirm_deletes=confirm_deletes)
+            if self.pages.trusts_nothing:
+                await self.settler.settle(self.clock.today())
+                await self.pages.adopt(self._agents_here())
             await self.settle()
         finally:
             self.activity = before
@@ -223,8 +228,17 @@ class Memory:
         for agent in sorted(touched | named | self._agents_here() - set(self.agents)):
             numbers = partial(agent_numbers, agent_id=agent, clock=self.clock, settings=self.settings)
             self.agents[agent] = await self.thread.call(numbers)
+        if await self.thread.call(copies_wait, priority=Priority.READ):
+            self.later(self._renew_copies())
         if self.sync is not None:
             self.sync.changed()
+
+    async def _renew_copies(self) -> None:
+        """Something was erased: local snapshots that hold it still are made anew, then the duty is done."""
+        async with self._copies_lock:
+            if await self.thread.call(copies_wait, priority=Priority.READ):
+                await self.snapshots.renew()
+                await self.thread.call(copies_done)
 
     async def _take_device(self, device: str) -> None:
         self.device = device

@@ -8,8 +8,10 @@ import msgspec
 
 from ..clock import Clock
 from ..config import Places
-from ..errors import ConfigError
+from ..crash import crash_point
+from ..errors import ConfigError, StoreDamagedError
 from ..store import Store
+from .rebuild import finish, mark_damaged, put_right
 
 _JSON = msgspec.json.Encoder()
 
@@ -17,14 +19,25 @@ _JSON = msgspec.json.Encoder()
 def open_store(places: Places, workspace: Path, clock: Clock) -> Store:
     """Open or make the store, and make sure that it belongs to this workspace and knows its device.
 
-    Raises `ConfigError` when the store belongs to another workspace.
+    A damaged file is moved aside and rebuilt (rebuild.py). Raises `ConfigError` when the store belongs to
+    another workspace, `StoreError` when the file cannot be opened or judged.
     """
     _make_private(places.state)
+    try:
+        return _opened(places, workspace, clock)
+    except StoreDamagedError as error:
+        mark_damaged(places, error.message, clock)
+    return _opened(places, workspace, clock)
+
+
+def _opened(places: Places, workspace: Path, clock: Clock) -> Store:
+    put_right(places)
     store = Store.open(places.database, clock)
     try:
         places.database.chmod(0o600)
         _check_workspace(store, places, workspace)
         _know_device(store, places)
+        finish(store, places)
     except BaseException:
         store.close()
         raise
@@ -35,6 +48,7 @@ def write_device_file(places: Places, device: str) -> None:
     """Keep the id beside the database, so that a rebuilt database can succeed this device."""
     temporary = places.device_file.with_suffix(".new")
     temporary.write_text(device + "\n", "ascii")
+    crash_point("device file")
     temporary.replace(places.device_file)
 
 

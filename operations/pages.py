@@ -21,8 +21,12 @@ from ..tiers.hot import hot_state
 from ..tiers.page import Block, body_hash, managed_block, put_block, read_block, render
 from .change_log import recorded
 from .page_file import read_page, rewrite_page
+from .rebuild import pages_adopted
 
 log = logging.getLogger(__name__)
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""Byte order marks of pages that are no UTF-8; they are left alone."""
 
 WORDS = Words(statement=parse_statement, mask=lambda text: mask_text(text)[0])
 """How text that comes in by hand or by command becomes fact text."""
@@ -34,6 +38,7 @@ class _Wanted(msgspec.Struct):
     body: str
     empty: bool
     said: bool
+    first: bool
 
 
 class PageKeeper:
@@ -47,6 +52,8 @@ class PageKeeper:
         self._strays: dict[str, tuple[str, list[str]]] = {}
         self.problems: dict[str, str] = {}
         """Pages that could not be read or written: path and reason."""
+        self.trusts_nothing = False
+        """After a rebuild from the notes alone: the blocks are all that is left of hot state, and are read back."""
 
     async def read_back(self, agents: Iterable[str]) -> bool:
         """Take edits by hand into hot state; returns whether there were any (the caller settles)."""
@@ -57,9 +64,17 @@ class PageKeeper:
                 changed |= await self._thread.call(partial(self._take_edits, agent=agent, block=block))
         return changed
 
+    async def adopt(self, agents: Iterable[str]) -> None:
+        """After a rebuild from the notes alone: take into hot state whatever the blocks say."""
+        await self.read_back(agents)
+        self.trusts_nothing = False
+        await self._thread.call(pages_adopted)
+
     async def write(self, agents: Iterable[str]) -> list[str]:
         """Rewrite the blocks whose hot state changed here; returns the paths that were written."""
         written: list[str] = []
+        if self.trusts_nothing:
+            return written  # what stands there is to be read first
         for agent in sorted(agents):
             wanted = await self._thread.call(partial(self._wanted, agent=agent))
             if await self._follow(agent, wanted):
@@ -80,10 +95,10 @@ class PageKeeper:
             self._failed(path, error)
             return None
         self.problems.pop(path, None)
-        return None if data is None else data.decode("utf-8", "surrogateescape")
+        return None if data is None or data.startswith(_UTF_16) else data.decode("utf-8", "surrogateescape")
 
     def _take_edits(self, store: Store, agent: str, block: Block) -> bool:
-        if body_hash(block.body) == block.sha256:
+        if body_hash(block.body) == block.sha256 and not self.trusts_nothing:
             with store.transaction() as tx:
                 remember_body(tx, agent, block.body)
             return False
@@ -98,7 +113,8 @@ class PageKeeper:
     def _wanted(self, store: Store, agent: str) -> _Wanted:
         hot = hot_state(store, agent, day_number(self._clock.today()), self._settings)
         body = render(hot.state)
-        return _Wanted(body, hot.empty, store.meta(f"page:{agent}") == body_hash(body))
+        said = store.meta(f"page:{agent}")
+        return _Wanted(body, hot.empty, said == body_hash(body), not said)
 
     async def _follow(self, agent: str, wanted: _Wanted) -> bool:
         path = page_path(agent)
@@ -122,6 +138,8 @@ class PageKeeper:
 
     def _changed(self, agent: str, old: bytes | None, wanted: _Wanted) -> tuple[bytes | None, bool]:
         """The page with its block as it should be, or None and whether it may stay as it is."""
+        if old is not None and old.startswith(_UTF_16):
+            return None, True  # our bytes would be noise in it
         page = None if old is None else old.decode("utf-8", "surrogateescape")
         block = read_block(page or "")
         strays: list[str] = []
@@ -129,7 +147,7 @@ class PageKeeper:
             if wanted.said or wanted.empty:
                 return None, True  # nothing to say, or a person took the block out and nothing has changed since
         elif body_hash(block.body) == block.sha256:
-            if wanted.said or block.body == wanted.body:
+            if wanted.said or wanted.first or block.body == wanted.body:
                 return None, True  # some memoryd wrote it: it stands until our own hot state changes
         else:
             seen, strays = self._strays.get(agent, ("", []))

@@ -1,12 +1,11 @@
 """`status`: how fresh and how safe the memory is; computed from what was compared and when, without the store."""
 
 from ..store.files import note_counts
-from .memory import RESCAN_S, Memory
-from .replies import NotesStatus, Problem, Status, SyncReport, WatcherStatus
+from .memory import Memory
+from .problems import HARMLESS, problems
+from .replies import NotesStatus, Status, SyncReport, WatcherStatus
 from .requests import StatusRequest
 
-_HARMLESS = frozenset({"unmatched", "new_agent"})
-"""Warnings that say nothing against the memory's freshness or safety."""
 _LIST_LIMIT = 100
 """Entries of a list in the reply; the counts beside it are whole."""
 
@@ -19,11 +18,9 @@ async def status(memory: Memory, request: StatusRequest) -> Status:  # noqa: ARG
 def build_status(memory: Memory) -> Status:
     """Everything from memory: answers within a moment whatever the store or the cloud does."""
     notes, watcher, sync = _notes(memory), _watcher(memory), _sync(memory)
-    warnings = _warnings(memory, notes)
+    warnings = problems(memory, notes)
     starting = memory.last_scan is None
-    degraded = (
-        any(each.code not in _HARMLESS for each in warnings) or watcher.state == "degraded" or not memory.is_fresh
-    )
+    degraded = any(each.code not in HARMLESS for each in warnings) or watcher.state == "degraded" or not memory.is_fresh
     state = "starting" if starting else "degraded" if degraded else "ok"
     return Status(
         v=1,
@@ -109,59 +106,3 @@ def _sizes(memory: Memory) -> dict[str, int]:
         except OSError:
             found[name] = 0
     return found
-
-
-def _warnings(memory: Memory, notes: NotesStatus) -> list[Problem]:
-    found = [Problem(*each) for each in memory.watch.warnings]
-    hold = memory.intake.hold.paths
-    if hold:
-        found.append(
-            Problem(
-                "deletions_held",
-                f"{len(hold)} notes vanished or became empty at once; their facts are kept for 10 minutes.",
-                "If that is right: memoryd rescan --confirm-deletes. If not: put the files back.",
-            )
-        )
-    if notes.unreadable:
-        first = notes.unreadable[0]
-        found.append(
-            Problem(
-                "unreadable",
-                f"{len(notes.unreadable)} files cannot be read, first {first['path']}: {first['reason']}",
-                "Check their owner and mode; nothing of them was taken for deleted.",
-            )
-        )
-    if notes.unmatched:
-        example = min(memory.intake.last_walk.unmatched)
-        found.append(
-            Problem(
-                "unmatched",
-                f"{notes.unmatched} Markdown files match no note name, first {example}.",
-                'To take them in, set in config.toml: [notes] extra = ["memory/**/*.md"]',
-            )
-        )
-    if not memory.is_fresh and memory.last_scan is not None:
-        found.append(
-            Problem("stale", f"The last comparison with the disk is older than {2 * RESCAN_S:.0f} s.", "memoryd rescan")
-        )
-    found += [
-        Problem(
-            "new_agent", f"The folder of agent {agent!r} was found.", f"memoryd retrieve --agent-id {agent} --query …"
-        )
-        for agent in memory.intake.new_agents
-    ]
-    return found + _sync_warnings(memory)
-
-
-_SYNC_FIXES = {
-    "auth_required": "Put a valid token into TURSO_AUTH_TOKEN and restart: memoryd service start.",
-    "read_only": "Use a token that may write; restoring and reading go on.",
-    "stopped": "Look at the cloud first: memoryd verify; docs/sync.md says how to go on.",
-}
-
-
-def _sync_warnings(memory: Memory) -> list[Problem]:
-    if memory.sync is None or memory.sync.status.state not in _SYNC_FIXES:
-        return []
-    status = memory.sync.status
-    return [Problem(f"sync_{status.state}", status.last_error or f"Sync is {status.state}.", _SYNC_FIXES[status.state])]

@@ -14,6 +14,9 @@ _strings = msgspec.json.Decoder(list[str])
 DUTY_SNAPSHOT = "snapshot"
 """This device's log still holds something that must go: it writes a snapshot and removes what is older."""
 
+DUTY_COPIES = "copies"
+"""Local snapshots of the database may still hold something that must go: they are made anew."""
+
 
 class Place(msgspec.Struct):
     """Where a sentence still stands in a note of this device; lines count from 1."""
@@ -58,6 +61,7 @@ def erase(tx: Tx, agent_id: str, fact: str) -> list[Place]:
         )
         if isinstance(rev, int) and rev > 0:
             add_duty(tx, DUTY_SNAPSHOT, "")
+        add_duty(tx, DUTY_COPIES, "")
     tx.run("DELETE FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact))
     tx.touch(agent_id, fact)
     return places

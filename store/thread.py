@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from ..errors import StoreDamagedError
 from .store import Store
 
 T = TypeVar("T")
@@ -44,6 +45,8 @@ class StoreThread:
         self._thread: threading.Thread | None = None
         self.finished = 0
         """How many calls ended; the daemon's watchdog looks whether it moves while calls wait."""
+        self.damage: StoreDamagedError | None = None
+        """The first error that says that the file is damaged: it has to be looked at, and nothing else helps."""
 
     @property
     def waiting(self) -> int:
@@ -86,6 +89,8 @@ class StoreThread:
                     result = job.work(store)
                 except BaseException as error:  # noqa: BLE001 - handed to the one who asked
                     failure = error
+            if isinstance(failure, StoreDamagedError):
+                self.damage = self.damage or failure
             self.finished += 1
             self._jobs.task_done()
             _answer(job.future, result, failure)

@@ -1,0 +1,36 @@
+"""Where a process may be told to die, so that tests can show what a power cut or a kill leaves behind.
+
+`MEMORYD_CRASH_AT=<name>` ends the process at that place as `kill -9` does; `<name>:3` at its third passing.
+Every name stands in `POINTS`, and a test crashes at each of them.
+"""
+
+import os
+
+POINTS = (
+    "note written", "note committed", "files forgotten", "note deleted", "settle written", "settle committed",
+    "tiers committed", "page temporary", "page in place", "page remembered", "device file",
+    "receipt stored", "segment sent", "segment confirmed", "snapshot part sent", "picture drawn", "fold committed",
+    "restore file", "restore written", "restore ingested", "restore succeeded",
+    "fact stored", "fact forgotten", "notes masked",
+    "damage marked", "moved aside", "snapshot placed", "rebuilt",
+)  # fmt: skip
+"""Every commit and rename after which, or just before which, a crash must do no harm."""
+
+CRASHED = 137
+"""128 + SIGKILL: the exit code of a process that was told to die here."""
+
+_at, _, _times = os.environ.get("MEMORYD_CRASH_AT", "").partition(":")
+_left = int(_times or "1")
+
+
+def crash_point(name: str) -> None:
+    """Die here if the environment says so."""
+    if name == _at:
+        _count_down()
+
+
+def _count_down() -> None:
+    global _left  # noqa: PLW0603 - one process, one countdown
+    _left -= 1
+    if _left == 0:
+        os._exit(CRASHED)
