@@ -20,22 +20,28 @@ _CLAUSE = re.compile(r"[，、：]|[,:](?=\s)|\s[-–—]\s")
 
 def distilled(text: str) -> str:
     """At most 100 bytes of UTF-8: the first sentence, without speaker, filler and asides if that is needed to fit."""
-    return _short(text, DISTILLED_BYTES)
+    return shortened(text, DISTILLED_BYTES)
 
 
 def summary(text: str) -> str:
     """At most 30 bytes of UTF-8: the first words of `distilled`."""
-    return _short(text, SUMMARY_BYTES)
+    return shortened(text, SUMMARY_BYTES)
 
 
-def _short(text: str, limit: int) -> str:
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` bytes of UTF-8, the shortest form that keeps whole clauses where it can."""
     body = " ".join(unicodedata.normalize("NFC", text).split())
-    body = _FILLER.sub("", _SPEAKER.sub("", body, count=1), count=1) or body
+    body = _without(_FILLER, _without(_SPEAKER, body)) or body
     if _fits(body, limit):
         return body
     bare = _ASIDE.sub("", body)
     heads = _heads(bare, _SENTENCE, limit)[:1] or _heads(bare, _CLAUSE, limit)[-1:]
     return heads[0] if heads else _cut(body, limit)
+
+
+def _without(beginning: re.Pattern[str], text: str) -> str:
+    match = beginning.match(text)
+    return text[match.end() :] if match else text
 
 
 def _heads(text: str, pattern: re.Pattern[str], limit: int) -> list[str]:

@@ -112,8 +112,26 @@ _STOP = word_set(
     must never next not now only other our out over really said same should since some such take than that the
     their them then there these they thing things this those through time today tomorrow under until upon use used
     user using very want was way well went were what when where which while who will with would yesterday you your
-    agent assistant good idea that's it's let's lets need needs
+    agent assistant good idea that's it's let's lets need needs first last okay sure agreed sounds sense
     """
+)
+_TOPICS = {
+    word: noun
+    for noun, words in {
+        "deployment": "deploy deploys deployed deploying deployments", "safety": "safe safer safest safely",
+        "installation": "install installs installed installing", "migration": "migrate migrates migrated migrating",
+        "configuration": "configure configures configured configuring config", "security": "secure secured securely",
+        "testing": "test tests tested", "integration": "integrate integrates integrated integrating",
+        "architecture": "architectural", "dependencies": "dependency", "planning": "plan plans planned",
+        "scheduling": "schedule schedules scheduled", "performance": "faster slower performant",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+"""A topic is a matter, not a deed: these verbs and qualities count as their noun."""
+
+
+_AFTERTHOUGHT = re.compile(
+    r"(?:\s+(?:first|now|today|tomorrow|soon|again|later|instead|too|please))+[.\s]*\Z|[吧呢啊]\Z", re.IGNORECASE
 )
 
 
@@ -157,9 +175,9 @@ def outcome(text: str, task_state: str = "") -> str:
 def topics(text: str) -> list[str]:
     """At most five telling English words by frequency, then by place; for the `distill` command."""
     words = [word.lower() for word in _WORD.findall(text) if word.lower() not in _STOP]
-    return [word for word, _ in Counter(words).most_common(5)]
+    return [word for word, _ in Counter(_TOPICS.get(word, word) for word in words).most_common(5)]
 
 
 def _trimmed(match: re.Match[str]) -> str:
-    phrase = match[1]
+    phrase = _AFTERTHOUGHT.sub("", match[1])
     return re.split(r"\s+(?:because|so|and|but|then|since|which|that)\b|[,.;:]\s*$", phrase)[0].strip(" .,;:")[:60]

@@ -74,4 +74,5 @@ def _metrics(store: Store, memory: Memory, agent_id: str, flat: int) -> MetricsR
         last_consolidation=counters.last_consolidation,
         context_tokens_saved=max(0, flat - hot_bytes - tree_bytes) // BYTES_PER_TOKEN,
         timestamp=now.isoformat(timespec="seconds"),
+        llm_fallbacks=counters.llm_fallbacks,
     )

@@ -26,7 +26,7 @@ async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Enve
     if request.after_write:
         await memory.rescan()
     pending = memory.pending
-    hits = await memory.thread.call(lambda store: _hits(store, memory, request), priority=Priority.READ)
+    hits = await find_hits(memory, request)
     memory.later(count_answer(memory, request.agent_id, hits))
     if not request.envelope:
         return hits
@@ -34,17 +34,23 @@ async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Enve
     return Envelope(as_of, pending, pending > 0 or not memory.is_fresh, hits)
 
 
+async def find_hits(memory: Memory, request: RetrieveRequest) -> list[Hit]:
+    """What the memory holds of a question, best first; nothing is counted."""
+    return await memory.thread.call(lambda store: _hits(store, memory, request), priority=Priority.READ)
+
+
 def _hits(store: Store, memory: Memory, request: RetrieveRequest) -> list[Hit]:
     agents = None if request.all_agents else [request.agent_id]
     found = find(store, request.query, agents=agents, limit=request.limit, today=day_number(memory.clock.today()))
     hits: dict[tuple[str, str], Hit] = {}
     for agent in {each.agent_id for each in found}:
-        for hit in _described(store, agent, [each for each in found if each.agent_id == agent]):
+        for hit in described(store, agent, [each for each in found if each.agent_id == agent]):
             hits[agent, hit.id] = hit
     return [hits[each.agent_id, each.fact_id] for each in found]
 
 
-def _described(store: Store, agent: str, found: Sequence[Found]) -> list[Hit]:
+def described(store: Store, agent: str, found: Sequence[Found]) -> list[Hit]:
+    """The live facts that were found, as hits, in no order."""
     by_id = {each.fact_id: each for each in found}
     rows: list[tuple[Any, ...]] = store.execute(
         "SELECT f.id, f.text, d.category, d.importance, d.created_at, d.access_days, d.score, d.tier, d.kind"

@@ -106,7 +106,7 @@ def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int, settings: 
     entries = _index_entries(tx.store, agent, live)
     for each in found:
         text = numbers[each.fact_id][1]
-        each.distilled, each.summary = distilled(text), summary(text)
+        each.distilled, each.summary = each.distilled or distilled(text), summary(text)
     # All derived rows before all entries: a statement between two index writes makes the index flush its pages.
     tx.run_bulk(_UPSERT_DERIVED, [_derived_row(numbers[each.fact_id][0], each, day, scoring) for each in found])
     for each in found:

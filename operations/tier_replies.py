@@ -1,8 +1,12 @@
 """What the commands of the memory model answer (COMPAT section 4)."""
 
+from typing import Any
+
 import msgspec
 
+from ..ingest.talk import Distilled
 from ..tiers.tree import TreeNode
+from .replies import Hit
 
 
 class TreeReply(msgspec.Struct):
@@ -54,6 +58,7 @@ class MetricsReply(msgspec.Struct):
     last_consolidation: float
     context_tokens_saved: int
     timestamp: str
+    llm_fallbacks: int
 
 
 class ConsolidateReply(msgspec.Struct, omit_defaults=True):
@@ -73,3 +78,57 @@ class ConsolidateReply(msgspec.Struct, omit_defaults=True):
     described_nodes: int | msgspec.UnsetType = msgspec.UNSET
     expired: int | msgspec.UnsetType = msgspec.UNSET
     report: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class DistillReply(msgspec.Struct, omit_defaults=True):
+    """A distilled conversation; sizes in bytes of UTF-8, `distilled_size` that of the fact. `mode` names what ran."""
+
+    distilled: Distilled
+    mode: str
+    original_size: int
+    distilled_size: int
+    metadata: dict[str, list[str]]
+    core_summary: str | msgspec.UnsetType = msgspec.UNSET
+    llm_fallbacks: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class DailyReply(msgspec.Struct):
+    """What the notes of some days hold; facts of a dry run that are not stored yet have no id."""
+
+    files_scanned: int
+    mode: str
+    facts_found: int
+    facts_stored: int
+    facts_skipped: int
+    llm_fallbacks: int
+    facts: list[dict[str, Any]]
+
+
+class UrlReply(msgspec.Struct):
+    """Facts found by a piece of their URLs."""
+
+    query: str
+    results_count: int
+    results: list[Hit]
+
+
+class ContextReply(msgspec.Struct):
+    """What an agent loads: Markdown within `max_bytes`; `left_out` counts lines that did not fit."""
+
+    context: str
+    size_bytes: int
+    max_bytes: int
+    left_out: int
+    hits: list[Hit]
+
+
+class ColdRow(msgspec.Struct):
+    """One row of the cloud's readable copy; `created_at` in epoch seconds, `answered_by` cloud or local."""
+
+    id: str
+    text: str
+    category: str
+    importance: float
+    created_at: int
+    tier: str
+    answered_by: str

@@ -25,6 +25,7 @@ class Counters(msgspec.Struct, omit_defaults=True):
     evictions_today: int = 0
     reinforcements_today: int = 0
     consolidations: int = 0
+    llm_fallbacks: int = 0
     last_consolidation: float = 0.0
     at_n: int = 0
     at_rev: int = 0
@@ -69,6 +70,13 @@ def count_reads(tx: Tx, agent_id: str, reinforced: int) -> None:
         counters = read_counters(tx.store, agent_id)
         counters.reinforcements_today += reinforced
         write_counters(tx, agent_id, counters)
+
+
+def count_llm_fallbacks(tx: Tx, agent_id: str, number: int) -> None:
+    """So many times rules answered because a language model did not, or talked nonsense."""
+    counters = read_counters(tx.store, agent_id)
+    counters.llm_fallbacks += number
+    write_counters(tx, agent_id, counters)
 
 
 def count_retrievals(store: Store, answered: Counter[str]) -> None:

@@ -22,6 +22,8 @@ FROZEN_AGE_DAYS = 30
 DEFAULT_CATEGORY = "general"
 DEFAULT_IMPORTANCE = 0.5
 
+DISTILLED_BYTES = 100
+"""The short form of a fact is at most so long (SPEC section 4)."""
 _MS_PER_MINUTE = 60_000
 _DONE = frozenset({"done", "true", "1"})
 
@@ -38,8 +40,8 @@ class _Said(NamedTuple):
 def derive(store: Store, agent_id: str, fact_ids: Sequence[str], today: int) -> list[Derived]:
     """Derive the facts of one agent; `today` in days since 1970.
 
-    Ids without a fact row are absent from the result; `distilled` and `summary` are left empty,
-    they come from the text.
+    Ids without a fact row are absent from the result; `summary` is left empty, and `distilled` where no
+    model made it: they come from the text.
     """
     evidence = gather(store, agent_id, fact_ids)
     scoring = agent_limits(store, agent_id).scoring
@@ -83,7 +85,7 @@ def _derive_one(evidence: Evidence, fact: str, today: int, scoring: ScoringSetti
         latest_day=_latest_day(standing or evidence.mentions.get(fact, []), created),
         on_page=any(each.on_page for each in standing),
         access_days=sum(evidence.access.get(each, 0) for each in chain(evidence, fact)),
-        distilled="",
+        distilled=_distilled(evidence.edits.get(fact, {}).get("distilled")),
         summary="",
     )
     derived.state = _state(evidence, derived, today, scoring)
@@ -113,6 +115,11 @@ def _carried_edits(evidence: Evidence, fact: str) -> Mapping[str, str | None]:
 
 def _importance(edit: str | None, mentioned: float) -> float:
     return min(1.0, max(0.0, mentioned if edit is None else float(edit)))
+
+
+def _distilled(edit: str | None) -> str:
+    """A language model's short form, where it is short."""
+    return edit if edit is not None and len(edit.encode()) <= DISTILLED_BYTES else ""
 
 
 def _task_state(done: str) -> str:

@@ -1,0 +1,118 @@
+"""Distilling a conversation by rules: the one fact that is worth keeping, who and what it is about, how it ended.
+
+The seed's stage "raw → distilled". The fact is a proposal that another speaker agreed to, as a decision; else the
+first sentence of the weightiest kind (decision, preference, lesson, task, event), else the one with most words.
+"""
+
+import re
+from itertools import pairwise
+
+import msgspec
+
+from .classify import kind_of
+from .distil import DISTILLED_BYTES, shortened
+from .metadata import unique
+from .traits import actions, emotion, outcome, people, topics
+
+NO_EMOTION = "neutral"
+NO_OUTCOME = "ongoing"
+"""What the original says where nothing is said."""
+
+_ACTIONS = 3
+_ROLES = "user|assistant|agent|human|ai|bot|system|用户|助手|助理"
+_LABEL = re.compile(
+    rf"(?:^|\n|(?<=[.!?。！？])[ \t]*)[ \t]*(?P<role>(?i:{_ROLES})|(?<![^\n])[A-Z][a-z]{{1,20}})[ \t]*[:：][ \t]*"
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_PROPOSAL = re.compile(
+    r"(?:(?:ok(?:ay)?|well|so)[,.]?\s+)?(?:let['’]?s|let us|we (?:should|could|can)|shall we|why don['’]t we"
+    r"|i (?:suggest|propose)(?: that)?(?: we)?)\s+(?P<what>.+)",
+    re.IGNORECASE,
+)
+_HAN_PROPOSAL = re.compile(r"(?:那)?(?:我们|咱们)(?:应该|可以|还是)?(?P<what>[^，。！？吧]{2,})吧?")
+_AGREED = re.compile(
+    r"(?:yes|yeah|yep|sure|ok(?:ay)?|agreed|i agree|good (?:idea|plan|call)|great|sounds good|makes sense|fine|deal"
+    r"|done|perfect|let['’]?s do (?:it|that))\b|(?:好的?|同意|可以|没问题|好主意|行|就这么办|赞成)(?=[，。！\s]|$)",
+    re.IGNORECASE,
+)
+_RANK = {kind: rank for rank, kind in enumerate(("decision", "preference", "lesson", "task", "event"))}
+_ROLE = re.compile(rf"(?:{_ROLES})\Z", re.IGNORECASE)
+_URL = re.compile(r"\S+://\S+")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+class Distilled(msgspec.Struct):
+    """The structure of the seed's example. `fact` is never empty for a text with words."""
+
+    fact: str
+    emotion: str
+    people: list[str]
+    topics: list[str]
+    actions: list[str]
+    outcome: str
+
+
+class Turn(msgspec.Struct):
+    """What one speaker says; `name` is '' for roles such as User and for text before any label."""
+
+    name: str
+    sentences: list[str]
+
+
+def distil_talk(text: str, max_bytes: int = DISTILLED_BYTES) -> Distilled:
+    """Distil a conversation, or any text; the fact has at most `max_bytes` of UTF-8."""
+    turns = turns_of(text)
+    sentences = [sentence for turn in turns for sentence in turn.sentences]
+    said = " ".join(sentences)
+    return Distilled(
+        fact=shortened(_fact(turns), max_bytes),
+        emotion=emotion(said) or NO_EMOTION,
+        people=unique([*(turn.name for turn in turns if turn.name), *people(said)]),
+        topics=topics(_URL.sub(" ", said)),
+        actions=unique(action for sentence in sentences for action in actions(sentence))[:_ACTIONS],
+        outcome=outcome(said) or NO_OUTCOME,
+    )
+
+
+def turns_of(text: str) -> list[Turn]:
+    """The speakers' turns; labels such as `User:` are cut off wherever a sentence may begin, names at line starts."""
+    labels = list(_LABEL.finditer(text))
+    starts = [("", text[: labels[0].start()] if labels else text)]
+    ends = [*(label.start() for label in labels[1:]), len(text)]
+    for label, end in zip(labels, ends, strict=False):
+        words = text[label.end() : end]
+        starts.append(("" if _ROLE.match(label["role"]) else label["role"], words))
+    turns = [Turn(name, _sentences(words)) for name, words in starts]
+    return [turn for turn in turns if turn.sentences]
+
+
+def _sentences(text: str) -> list[str]:
+    return [part for each in _SENTENCE.split(text) if (part := " ".join(each.split()).strip(" -*•"))]
+
+
+def _fact(turns: list[Turn]) -> str:
+    if agreed := _agreed(turns):
+        return agreed
+    sentences = [each for turn in turns for each in turn.sentences]
+    telling = [each for each in sentences if not each.endswith(("?", "？"))] or sentences
+    ranked = [(_RANK.get(kind_of(each, []), len(_RANK)), each) for each in telling]
+    best = min((rank for rank, _ in ranked), default=0)
+    among = [each for rank, each in ranked if rank == best]
+    return (among[0] if best < len(_RANK) else max(among, key=_words)) if among else ""
+
+
+def _agreed(turns: list[Turn]) -> str:
+    """The first proposal that the next turn agrees to, as a decision; '' if there is none."""
+    for turn, following in pairwise(turns):
+        if not _AGREED.match(following.sentences[0]):
+            continue
+        for sentence in turn.sentences:
+            if match := _PROPOSAL.match(sentence):
+                return f"Decided to {match['what'].rstrip(' .!?')}"
+            if match := _HAN_PROPOSAL.match(sentence):
+                return f"决定{match['what']}"
+    return ""
+
+
+def _words(sentence: str) -> int:
+    return len(sentence.split()) + len(_HAN.findall(sentence))
