@@ -1,5 +1,6 @@
 """`restore`: notes and memory of a lost device, on this one (DATA section 6)."""
 
+from ..crash import crash_point
 from ..store import Store
 from ..store.thread import Priority
 from ..sync.restore import finish_restore, plan_restore, write_notes
@@ -19,9 +20,14 @@ async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
     )
     memory.settings.notes.extra = list(dict.fromkeys([*memory.settings.notes.extra, *plan.notes_extra]))
     await write_notes(service, plan, progress=_progress)
+    crash_point("restore written")
     report_progress(phase="ingest", done=0, of=len(plan.notes))
-    await memory.rescan()
+    # Derived once, after the succession: it decides again which mentions of every fact count.
+    memory.intake.after_batch = None
+    await memory.intake.scan()
+    crash_point("restore ingested")
     done = await finish_restore(service, plan)
+    crash_point("restore succeeded")
     await memory.settle(done.agents)
     facts = await memory.thread.call(_live_facts, priority=Priority.READ)
     reply = RestoreReply(

@@ -165,7 +165,7 @@ def _taken_over(
     places = {(each.device, each.path) for found in mentions.values() for each in found if each.device in newer}
     wanted = sorted({(device, path) for old, path in places for device in newer[old]})
     rows = store.execute(
-        "SELECT w.value ->> 0, w.value ->> 1 FROM json_each(?) w JOIN notes n"
+        "SELECT w.value ->> 0, w.value ->> 1 FROM json_each(?) w CROSS JOIN notes n"
         " ON n.agent_id = ? AND n.device = w.value ->> 0 AND n.path = w.value ->> 1",
         (_JSON.encode(wanted).decode(), agent_id),
     )

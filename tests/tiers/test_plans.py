@@ -11,10 +11,10 @@ from memoryd.tiers.hot import hot_state
 from memoryd.tiers.tiering import retier, retier_rest, tier_counts
 from memoryd.tiers.tree import tree
 
-LARGE = re.compile(r"(SCAN|SEARCH) (facts|mentions|edits|access|derived|forgotten|[defm])\b")
+LARGE = re.compile(r"(SCAN|SEARCH) (facts|mentions|edits|access|derived|forgotten|notes|[defmn])\b")
 """A step of a plan that reads a table which grows with memory."""
 NARROW = re.compile(
-    r"\bid=\?|fact_id=\?|rowid[=>]|latest_day|tier=\?|value=\?|derived_used|COVERING INDEX derived_tier|json_each"
+    r"\bid=\?|\bpath=\?|fact_id=\?|rowid[=>]|latest_day|tier=\?|value=\?|derived_used|COVERING INDEX derived_tier|json_each"
 )
 """What keeps such a step short: it goes by fact, by row, by day, by tier, or reads counts from an index."""
 
@@ -30,6 +30,13 @@ def memory(world):
     with world.store.transaction() as tx:
         fact = state_fact(tx, world.agent, "Measure twice", "craft", 0.9, Metadata(), kind="lesson", date=world.day())
         set_hot_item(tx, world.agent, "lessons", fact, "{}")
+        # A lost device whose notes this one took over.
+        tx.run("INSERT INTO devices VALUES ('bbbbbbbb', 'lost', 'x', 1, '[]', '[]', 0)")
+        tx.run("INSERT OR REPLACE INTO devices VALUES (?, 'here', 'x', 2, '[]', '[\"bbbbbbbb\"]', 1)", (tx.device,))
+        tx.run(
+            "INSERT INTO mentions SELECT agent_id, 'bbbbbbbb', path, n, fact_id, line_from, line_to, date, headings,"
+            " category, importance, kind, task_state, metadata, code, 0 FROM mentions WHERE path <> ''"
+        )
     world.settle()
     return world
 
