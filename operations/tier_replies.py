@@ -132,3 +132,40 @@ class ColdRow(msgspec.Struct):
     created_at: int
     tier: str
     answered_by: str
+
+
+class ImportReply(msgspec.Struct):
+    """What an import did; `skipped` facts stand nowhere any more, or have no words."""
+
+    facts: int = 0
+    already_there: int = 0
+    kept_forgotten: int = 0
+    hot_items: int = 0
+    tree_nodes: int = 0
+    skipped: int = 0
+
+
+class AgentAudit(msgspec.Struct):
+    """One agent's facts by what became of them; `balanced` when these sum to `ingested`. Sizes in bytes."""
+
+    ingested: int
+    balanced: bool
+    counts: dict[str, int]
+    sizes: dict[str, dict[str, int]]
+
+
+class AuditProblem(msgspec.Struct):
+    """Something that is off, and where."""
+
+    agent_id: str
+    what: str
+    where: str
+
+
+class AuditReply(msgspec.Struct):
+    """The proof, or what is missing of it; at most 100 problems are listed, `found` counts all."""
+
+    ok: bool
+    found: int
+    agents: dict[str, AgentAudit]
+    problems: list[AuditProblem]

@@ -1,0 +1,157 @@
+"""`export`: one agent's memory as JSON, and as Markdown for a person to read."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .. import __version__
+from ..errors import AccessError
+from ..store import Store
+from ..store.thread import Priority
+from .memory import Memory, report_progress
+from .places import shown, standings
+from .requests import ExportRequest
+
+FORMAT = "memoryd-export"
+VERSION = 1
+JSON_NAME, MARKDOWN_NAME = "memoryd-export.json", "memoryd-export.md"
+_ROWS = 500
+_JSON = msgspec.json.Encoder()
+
+
+async def export(memory: Memory, request: ExportRequest) -> dict[str, Any]:
+    """The whole memory; into the folder `output` where one is named."""
+    whole = await exported(memory, request.agent_id)
+    if not request.output:
+        return whole
+    folder = memory.workspace / request.output
+    texts = {JSON_NAME: _JSON.encode(whole), MARKDOWN_NAME: as_markdown(whole).encode()}
+    try:
+        await asyncio.to_thread(_write, folder, texts)
+    except OSError as error:
+        raise AccessError(f"{folder} cannot be written: {error.strerror}.", "Name another folder.") from None
+    return {"files": [str(folder / name) for name in texts], "facts": len(whole["facts"])}
+
+
+async def exported(memory: Memory, agent_id: str) -> dict[str, Any]:
+    """Everything that an import can take in again."""
+    facts: list[dict[str, Any]] = []
+    after: int | None = 0
+    while after is not None:
+        step = partial(_facts, agent_id=agent_id, after=after)
+        some, after = await memory.thread.call(step, priority=Priority.READ)
+        facts += some
+        report_progress(phase="reading", done=len(facts))
+    rest = await memory.thread.call(lambda store: _rest(store, agent_id), priority=Priority.READ)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "memoryd": __version__,
+        "agent_id": agent_id,
+        "exported_at": memory.clock.now_ms() / 1000,
+        "facts": facts,
+        **rest,
+    }
+
+
+def as_markdown(whole: dict[str, Any]) -> str:
+    """Hot state aside, every live fact under its category, with date and places."""
+    day = datetime.fromtimestamp(whole["exported_at"], UTC).strftime("%Y-%m-%d")
+    lines = [f"# Memory of {whole['agent_id']}, {day}"]
+    category = ""
+    live = [each for each in whole["facts"] if each["state"] == "live"]
+    for each in sorted(live, key=lambda one: (one["category"], one["created_at"], one["id"])):
+        if each["category"] != category:
+            category = each["category"]
+            lines += ["", f"## {category}", ""]
+        lines.append(f"- {each['text']} ({_origin(each)})")
+        lines += [f"  - <{url}>" for url in each["metadata"]["urls"]]
+        lines += [f"  - `{command}`" for command in each["metadata"]["commands"]]
+    return "\n".join(lines) + "\n"
+
+
+def _origin(fact: dict[str, Any]) -> str:
+    day = datetime.fromtimestamp(fact["created_at"], UTC).strftime("%Y-%m-%d")
+    return ", ".join([day, *(f"{each['file']}:{each['lines'][0]}" for each in fact["sources"])])
+
+
+def _facts(store: Store, agent_id: str, after: int) -> tuple[Sequence[dict[str, Any]], int | None]:
+    rows: list[tuple[Any, ...]] = store.execute(
+        "SELECT f.n, f.id, f.text, f.first_seen, d.state, d.tier, d.category, d.importance, d.kind, d.task_state,"
+        " d.created_at, d.score, d.access_days FROM facts f JOIN derived d ON d.n = f.n"
+        " WHERE f.n > ? AND f.agent_id = ? ORDER BY f.n LIMIT ?",
+        (after, agent_id, _ROWS),
+    )
+    ids = [str(row[1]) for row in rows]
+    places, edits, reads = standings(store, agent_id, ids), _edits(store, agent_id, ids), _reads(store, agent_id, ids)
+    found = [
+        {
+            "id": fact, "text": text, "state": state, "tier": tier, "category": category, "importance": importance,
+            "kind": kind, "task_state": task_state, "created_at": created / 1000, "first_seen": seen / 1000,
+            "score": score, "access_count": access, "reads": reads.get(fact, (0, 0))[0],
+            "last_read": reads.get(fact, (0, 0))[1], "metadata": shown(places[fact].metadata),
+            "sources": msgspec.to_builtins(places[fact].sources), "edits": edits.get(fact, {}),
+        }
+        for _, fact, text, seen, state, tier, category, importance, kind, task_state, created, score, access in rows
+    ]  # fmt: skip
+    return found, int(rows[-1][0]) if len(rows) == _ROWS else None
+
+
+def _edits(store: Store, agent_id: str, facts: Sequence[str]) -> dict[str, dict[str, str]]:
+    rows = store.execute(
+        "SELECT fact_id, field, value FROM edits WHERE agent_id = ? AND value IS NOT NULL"
+        " AND fact_id IN (SELECT value FROM json_each(?))",
+        (agent_id, _JSON.encode(facts).decode()),
+    )
+    found: dict[str, dict[str, str]] = {}
+    for fact, field, value in rows:
+        found.setdefault(str(fact), {})[str(field)] = str(value)
+    return found
+
+
+def _reads(store: Store, agent_id: str, facts: Sequence[str]) -> dict[str, tuple[int, int]]:
+    rows = store.execute(
+        "SELECT fact_id, sum(days), max(last_day) FROM access WHERE agent_id = ?"
+        " AND fact_id IN (SELECT value FROM json_each(?)) GROUP BY fact_id",
+        (agent_id, _JSON.encode(facts).decode()),
+    )
+    return {str(fact): (int(days or 0), int(last or 0)) for fact, days, last in rows}
+
+
+def _rest(store: Store, agent_id: str) -> dict[str, Any]:
+    hot: list[tuple[Any, ...]] = store.execute(
+        "SELECT section, key, value, deleted FROM hot_items WHERE agent_id = ? ORDER BY section, key", (agent_id,)
+    )
+    nodes = store.execute(
+        "SELECT path, description FROM tree_nodes WHERE agent_id = ? AND deleted = 0 ORDER BY path", (agent_id,)
+    )
+    forgotten = store.execute(
+        "SELECT fact_id FROM forgotten WHERE agent_id = ? AND version > lifted_version AND moved_to = ''"
+        " ORDER BY fact_id",
+        (agent_id,),
+    )
+    return {
+        "hot_items": [
+            {"section": section, "key": key, "value": value and msgspec.json.decode(value), "deleted": bool(deleted)}
+            for section, key, value, deleted in hot
+        ],
+        "tree_nodes": [{"path": path, "description": description} for path, description in nodes],
+        "forgotten": [row[0] for row in forgotten],
+    }
+
+
+def _write(folder: Path, texts: dict[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in texts.items():
+        temporary = folder / f".{name}.tmp"
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(folder / name)

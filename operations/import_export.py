@@ -1,0 +1,142 @@
+"""`import`: takes in what `export` wrote. Known facts stay, forgotten ones stay forgotten, twice changes nothing."""
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import AccessError, NoInputError, UsageError
+from ..model import Metadata, fact_id
+from ..store import Store, Tx
+from ..store.forget import forget_fact
+from ..store.thread import Priority
+from ..store.versions import is_forgotten, set_edit
+from .export import FORMAT, VERSION
+from .memory import Memory, report_progress
+from .requests import ImportRequest
+from .taking_in import Incoming, batches, masked, take_fact, take_hot_item, take_tree_node
+from .tier_replies import ImportReply
+
+_CARRIED_EDITS = ("after", "superseded_by", "merged_into", "pin", "distilled")
+"""Edits that a fact's own values do not hold already."""
+_STATES = ("live", "superseded", "merged")
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+class _Fact(msgspec.Struct):
+    id: str
+    text: str
+    state: str
+    category: str
+    importance: float
+    kind: str
+    task_state: str
+    first_seen: float
+    created_at: float
+    reads: int
+    last_read: int
+    metadata: Metadata
+    edits: dict[str, str]
+
+
+class _HotItem(msgspec.Struct):
+    section: str
+    key: str
+    value: Any
+    deleted: bool
+
+
+class _Node(msgspec.Struct):
+    path: str
+    description: str
+
+
+class _Export(msgspec.Struct):
+    format: str
+    version: int
+    facts: list[_Fact]
+    hot_items: list[_HotItem]
+    tree_nodes: list[_Node]
+    forgotten: list[str]
+    agent_id: str
+
+
+async def import_export(memory: Memory, request: ImportRequest) -> ImportReply:
+    """Take the file in, for the agent that the command names."""
+    given = await asyncio.to_thread(_read, memory.workspace / request.file)
+    agent = request.agent_id
+    reply = ImportReply()
+    names = {each.id: fact_id(agent, each.text) for each in given.facts}
+    wanted = [each for each in given.facts if each.state in _STATES]
+    reply.skipped = len(given.facts) - len(wanted)
+    done = 0
+    for some in batches(wanted):
+        await memory.thread.call(
+            partial(_take, agent=agent, some=some, names=names, reply=reply), priority=Priority.BULK
+        )
+        done += len(some)
+        report_progress(phase="importing", done=done, of=len(wanted))
+    same_agent = given.agent_id == agent
+    await memory.thread.call(lambda store: _take_rest(store, agent, given, names, reply, same_agent=same_agent))
+    await memory.settle([agent])
+    return reply
+
+
+def _read(path: Path) -> _Export:
+    try:
+        given = msgspec.json.decode(path.read_bytes(), type=_Export)
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        raise NoInputError(f"{path} is no file.", "Name the JSON file of an export.") from None
+    except OSError as error:
+        raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no export of memoryd: {error}.", "Write one: memoryd export --json") from None
+    if given.format != FORMAT or given.version > VERSION:
+        raise UsageError(f"{path} is no export that this version reads.", "Update memoryd; nothing was changed.")
+    return given
+
+
+def _take(store: Store, agent: str, some: Any, names: dict[str, str], reply: ImportReply) -> None:
+    with store.transaction() as tx:
+        for each in some:
+            _take_one(tx, agent, each, names, reply)
+
+
+def _take_one(tx: Tx, agent: str, given: _Fact, names: dict[str, str], reply: ImportReply) -> None:
+    incoming = Incoming(
+        given.text, given.category, min(1.0, max(0.0, given.importance)),
+        round(min(given.first_seen, given.created_at) * 1000), given.reads, given.last_read,
+        masked_metadata(given.metadata), given.kind, given.task_state, verbatim=True,
+    )  # fmt: skip
+    taken, fact = take_fact(tx, agent, incoming)
+    if taken == "empty":
+        reply.skipped += 1
+        return
+    setattr(reply, taken, getattr(reply, taken) + 1)
+    if taken == "facts":
+        for field in _CARRIED_EDITS:
+            if (value := given.edits.get(field)) is not None:
+                set_edit(tx, agent, fact, field, names.get(value, value))
+
+
+def masked_metadata(metadata: Metadata) -> Metadata:
+    """Metadata of somebody else's making, with secrets masked."""
+    return msgspec.convert(masked(msgspec.to_builtins(metadata)), Metadata)
+
+
+def _take_rest(
+    store: Store, agent: str, given: _Export, names: dict[str, str], reply: ImportReply, *, same_agent: bool
+) -> None:
+    with store.transaction() as tx:
+        for item in given.hot_items:
+            key = names.get(item.key, item.key) if item.section in ("lessons", "events", "tasks") else item.key
+            value = None if item.value is None else _ENCODER.encode(masked(item.value)).decode()
+            reply.hot_items += take_hot_item(tx, agent, item.section, key, value, deleted=item.deleted)
+        for node in given.tree_nodes:
+            reply.tree_nodes += take_tree_node(tx, agent, node.path, node.description)
+        for fact in given.forgotten if same_agent else ():
+            known = store.execute("SELECT 1 FROM facts WHERE agent_id = ? AND id = ?", (agent, fact))
+            if not known and not is_forgotten(tx, agent, fact):
+                forget_fact(tx, agent, fact)

@@ -1,0 +1,278 @@
+"""`audit` proves the balance and names what is off; `export` and `import` lose and double nothing."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from memoryd.errors import AccessError, NoInputError, UsageError
+
+NOTE = """# Friday
+
+- Decided to use raw JSON-RPC #bsc
+- see https://a.example/x for the docs
+- [ ] Renew the certificate
+- Kestrel listens on 8125
+"""
+
+
+async def audit(mind):
+    outcome = await mind.outcome("audit")
+    return outcome.exit_code, await mind.ask("audit")
+
+
+async def lived(mind):
+    """A memory with facts of every state, hot state and a tree."""
+    await mind.note("memory/2026-02-13.md", NOTE)
+    await mind.note("memory/robin/2026-02-12.md", "- Robin likes green tea\n")
+    await mind.note("memory/2026-02-13.md", NOTE.replace("- Kestrel listens on 8125\n", ""))
+    await mind.ask("store", text="The kettle is blue", category="home/kitchen", importance=0.4)
+    await mind.ask("store", text="The safe stands behind the shelf", category="home")
+    await mind.ask("forget", text="The safe stands behind the shelf")
+    await mind.ask("hot", update=["identity", '{"agent_name": "Robin"}'])
+    await mind.ask("hot", update=["lesson", '{"text": "Measure twice", "importance": 0.9}'])
+    await mind.ask("tree", add=["home", "The house"])
+    await mind.hits("kettle")
+    return mind
+
+
+async def test_a_sound_memory_passes(mind):
+    """Exit code 0, every agent balanced, all sizes within their limits."""
+    await lived(mind)
+
+    code, found = await audit(mind)
+
+    assert (code, found["ok"], found["problems"]) == (0, True, [])
+    mine = found["agents"]["default"]
+    assert mine["balanced"]
+    assert mine["ingested"] == sum(mine["counts"].values()) == 7
+    assert (mine["counts"]["retracted"], mine["counts"]["forgotten"]) == (1, 1)
+    assert found["agents"]["robin"]["counts"]["warm"] + found["agents"]["robin"]["counts"]["hot"] == 1
+    assert all(each["is"] <= each["limit"] for each in mine["sizes"].values())
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        ("UPDATE derived SET tier = 'cold' WHERE tier = 'warm'", "neither hot nor warm"),
+        ("UPDATE derived SET tier = '' WHERE tier = 'warm'", "has no tier"),
+        ("UPDATE derived SET tier = 'warm' WHERE state = 'retracted'", "not live has a tier"),
+        ("UPDATE derived SET state = 'merged', tier = '' WHERE tier = 'warm'", "do not follow"),
+        ("UPDATE derived SET score = score + 0.1", "not today's"),
+        ("DELETE FROM derived WHERE tier = 'warm'", "no derived values"),
+        ("DELETE FROM search_index", "index does not hold"),
+        ("UPDATE notes SET mentions = mentions + 1", "counts other mentions"),
+        ("UPDATE derived SET fact_id = 'x' WHERE n = (SELECT max(n) FROM derived)", "belong to no fact"),
+        ("INSERT INTO forgotten SELECT agent_id, id, '9', '', '', 0 FROM facts LIMIT 1", "still here"),
+    ],
+)  # fmt: skip
+async def test_what_is_off_is_named(mind, damage, what):
+    """Each kind of damage is found: exit code 1 and a problem that says it."""
+    await lived(mind)
+    await mind.sql(damage)
+
+    code, found = await audit(mind)
+
+    assert code == 1
+    assert not found["ok"]
+    assert found["found"] >= 1
+    assert any(what in each["what"] for each in found["problems"])
+
+
+async def test_a_lost_derived_row_breaks_the_balance(mind):
+    """The sum of the states is less than what was ingested."""
+    await lived(mind)
+    await mind.sql("DELETE FROM derived WHERE state = 'retracted'")
+
+    _, found = await audit(mind)
+
+    assert not found["agents"]["default"]["balanced"]
+
+
+_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("store"), st.integers(0, 9), st.sampled_from([0.2, 0.5, 0.9])),
+        st.tuples(st.just("note"), st.lists(st.integers(0, 9), max_size=6), st.integers(0, 2)),
+        st.tuples(st.just("forget"), st.integers(0, 9), st.just(0)),
+        st.tuples(st.just("read"), st.integers(0, 9), st.just(0)),
+        st.tuples(st.just("lesson"), st.integers(0, 9), st.sampled_from([0.3, 0.8])),
+        st.tuples(st.just("wait"), st.sampled_from([1, 20, 45, 200]), st.just(0)),
+        st.tuples(st.just("undo"), st.just(0), st.just(0)),
+        st.tuples(st.just("consolidate"), st.sampled_from(["quick", "daily", "full"]), st.just(0)),
+    ),
+    max_size=10,
+)
+_WORDS = ["kettle", "kestrel", "shelf", "bridge", "violin", "harbour", "lantern", "orchard", "quarry", "thimble"]
+
+
+async def step(mind, action, one, two):
+    if action == "store":
+        await mind.ask("store", text=f"The {_WORDS[one]} is blue", category=f"home/{_WORDS[one]}", importance=two)
+    elif action == "note":
+        lines = [f"- The {_WORDS[each]} is blue\n" for each in one] or ["- Nothing else today\n"]
+        await mind.note(f"memory/2026-02-1{two}.md", "".join(lines))
+    elif action == "forget":
+        await mind.ask("forget", text=f"The {_WORDS[one]} is blue")
+    elif action == "read":
+        await mind.hits(_WORDS[one])
+    elif action == "lesson":
+        value = json.dumps({"text": f"The {_WORDS[one]} is blue", "importance": two})
+        await mind.ask("hot", update=["lesson", value])
+    elif action == "wait":
+        mind.clock.advance(one * 86_400)
+    elif action == "undo":
+        await mind.ask("undo")
+    else:
+        await mind.ask("consolidate", mode=one)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=_STEPS)
+async def test_every_history_keeps_the_balance(new_mind, steps):
+    """After any commands on any days every live fact is in exactly one tier and all limits hold."""
+    mind = await new_mind()
+    for action, one, two in steps:
+        try:
+            await step(mind, action, one, two)
+        except (NoInputError, UsageError):
+            continue
+
+    code, found = await audit(mind)
+
+    assert (code, found["problems"]) == (0, [])
+    assert all(each["balanced"] for each in found["agents"].values())
+
+
+async def test_importing_twice_changes_nothing_the_second_time(mind, new_mind):
+    """PROBLEMS TR-4: the same counts after the first and the second import, and the same export out again."""
+    await lived(mind)
+    dump = mind.root / "dump.json"
+    dump.write_text(json.dumps(await mind.ask("export")))
+    other = await new_mind()
+
+    first = await other.ask("import", file=str(dump))
+    facts, page = await other.facts(), (other.workspace / "MEMORY.md").read_bytes()
+    second = await other.ask("import", file=str(dump))
+
+    assert (first["facts"], first["hot_items"], first["tree_nodes"], first["skipped"]) == (5, 2, 1, 1)
+    assert second == dict.fromkeys(first, 0) | {"already_there": 5, "skipped": 1}
+    assert await other.facts() == facts
+    assert (other.workspace / "MEMORY.md").read_bytes() == page
+    assert {text: state for text, (state, _) in facts.items()} == {
+        text: state for text, (state, _) in (await mind.facts()).items() if state == "live"
+    }
+
+
+async def test_an_import_keeps_dates_reads_and_metadata(mind, new_mind):
+    """Nothing is lost on the way (COMPAT D12): a fact of last year with three reads is that in the other memory."""
+    await mind.note("memory/2025-12-01.md", "- see https://a.example/x for the docs #web\n")
+    for _ in range(3):
+        await mind.hits("docs")
+        mind.clock.advance(86_400)
+    await mind.ask("consolidate")  # the day has changed since the last read
+    dump = mind.root / "dump.json"
+    dump.write_text(json.dumps(await mind.ask("export")))
+    other = await new_mind()
+    other.clock.advance(3 * 86_400)
+
+    await other.ask("import", file=str(dump))
+
+    (ours,) = await mind.ask("retrieve", query="docs")
+    (theirs,) = await other.ask("retrieve", query="docs")
+    same = ("id", "text", "category", "importance", "created_at", "access_count", "metadata", "kind", "tier", "score")
+    assert {name: ours[name] for name in same} == {name: theirs[name] for name in same}
+    assert ours["access_count"] == 3
+
+
+async def test_an_import_brings_nothing_forgotten_back(mind):
+    """PROBLEMS TR-5: forget, then import an older dump: it stays forgotten, and the reply says so."""
+    await mind.ask("store", text="The safe stands behind the shelf", category="home")
+    dump = mind.root / "dump.json"
+    dump.write_text(json.dumps(await mind.ask("export")))
+    await mind.ask("forget", text="The safe stands behind the shelf")
+
+    reply = await mind.ask("import", file=str(dump))
+
+    assert reply["kept_forgotten"] == 1
+    assert await mind.hits("safe shelf") == []
+
+
+async def test_what_was_forgotten_there_stays_silent_here(mind, new_mind):
+    """A tombstone of the export holds for a line that a note says later."""
+    await mind.ask("store", text="The safe stands behind the shelf", category="home")
+    await mind.ask("forget", text="The safe stands behind the shelf")
+    dump = mind.root / "dump.json"
+    dump.write_text(json.dumps(await mind.ask("export")))
+    other = await new_mind()
+
+    await other.ask("import", file=str(dump))
+    await other.note("memory/2026-02-13.md", "- The safe stands behind the shelf\n")
+
+    assert await other.hits("safe shelf") == []
+
+
+async def test_an_import_for_another_agent_gives_it_the_facts(mind):
+    """Ids belong to an agent; the import names anew, lessons included."""
+    await mind.ask("hot", update=["lesson", '{"text": "Measure twice", "importance": 0.9}'])
+    dump = mind.root / "dump.json"
+    dump.write_text(json.dumps(await mind.ask("export")))
+
+    await mind.ask("import", file=str(dump), agent_id="robin")
+
+    lessons = (await mind.ask("hot", agent_id="robin"))["critical_lessons"]
+    assert [each["text"] for each in lessons] == ["Measure twice"]
+
+
+async def test_an_export_into_a_folder_is_json_and_markdown(mind):
+    """Both files, readable, and no note of the workspace is touched; a second time overwrites them."""
+    await lived(mind)
+    before = mind.bytes_of_notes()
+
+    for _ in range(2):
+        reply = await mind.ask("export", output=str(mind.root / "out"))
+
+    markdown = (mind.root / "out/memoryd-export.md").read_text("utf-8")
+    assert reply["facts"] == 6
+    assert "## home/kitchen" in markdown
+    assert "- Decided to use raw JSON-RPC (2026-02-13, memory/2026-02-13.md:3)" in markdown
+    assert "behind the shelf" not in markdown
+    assert sorted(path.name for path in (mind.root / "out").iterdir()) == ["memoryd-export.json", "memoryd-export.md"]
+    assert mind.bytes_of_notes() == before
+    with pytest.raises(AccessError):
+        await mind.ask("export", output="/proc/none")
+
+
+async def test_secrets_in_an_export_of_somebody_else_are_masked(mind):
+    """A file that was edited by hand brings no secret into the memory."""
+    await mind.ask("store", text="The kettle is blue", category="home")
+    secret = "hunter2" + "secret"
+    whole = await mind.ask("export")
+    whole["facts"][0] |= {"text": f"password: {secret}", "metadata": {"commands": [f"login --password={secret}"]}}
+    whole["hot_items"] = [{"section": "identity", "key": "note", "value": f"password: {secret}", "deleted": False}]
+    dump = mind.root / "dump.json"
+    dump.write_text(json.dumps(whole))
+
+    await mind.ask("import", file=str(dump))
+
+    for table in ("facts", "mentions", "hot_items"):
+        assert secret not in str(await mind.sql(f"SELECT * FROM {table}"))
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff", b'{"format": "x"}'])
+async def test_what_is_no_export_is_refused(mind, content):
+    """64 with a sentence; a missing file is 66."""
+    (mind.root / "dump.json").write_bytes(content)
+
+    with pytest.raises(UsageError):
+        await mind.ask("import", file=str(mind.root / "dump.json"))
+    with pytest.raises(NoInputError):
+        await mind.ask("import", file="none.json")
+
+
+async def test_an_export_of_a_later_version_is_refused(mind):
+    """It may hold what this version would lose."""
+    whole = await mind.ask("export")
+    (mind.root / "dump.json").write_text(json.dumps(whole | {"version": 2}))
+
+    with pytest.raises(UsageError):
+        await mind.ask("import", file=str(mind.root / "dump.json"))
