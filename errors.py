@@ -22,6 +22,7 @@ About one note (recoverable, carries the path):
     NoteError                    1   one note cannot be read; the others go on
 """
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 
@@ -179,3 +180,14 @@ def error_from_dict(data: Any) -> MemorydError:
     classes = {each.code: each for each in every_error() if each is not NoteError}
     kind = classes.get(str(body.get("code")), MemorydError)
     return kind(str(body.get("message", "")), str(body.get("hint", "")))
+
+
+def place_of(error: BaseException) -> str:
+    """Type and place of an error, without its message: that may hold words of a note."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    if frame is None:
+        return type(error).__name__
+    code = frame.tb_frame.f_code
+    return f"{type(error).__name__} in {code.co_name}, {Path(code.co_filename).name}:{frame.tb_lineno}"

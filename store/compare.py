@@ -5,14 +5,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from .adapter import ResultRow, Value
-from .log import TABLES, pushed_rev
+from .log import KEYS, TABLES, pushed_rev
 from .store import Store
 
-KEYS: dict[str, int] = {
-    "facts": 2, "notes": 3, "mentions": 4, "edits": 3, "forgotten": 2, "access": 3, "hot_items": 3, "tree_nodes": 2,
-    "devices": 1,
-}  # fmt: skip
-"""How many leading columns of each table are its key; chunks are looked at by name only."""
 COMPARE_ROWS = 2_000
 
 

@@ -23,8 +23,8 @@ from ..model import (
     TreeNodeRow,
 )
 from .adapter import Value
-from .forget import erase
-from .log import device_row
+from .forget import erase, fold_again
+from .log import device_row, with_predecessors
 from .store import Tx
 
 _JSON = msgspec.json.Encoder()
@@ -66,7 +66,7 @@ def fold(tx: Tx, rows: Sequence[Row], *, keep_chunks: bool = False) -> Folded:
         elif keep_chunks:
             _keep_chunks(tx, run)
     if folded.lifted:
-        tx.run("UPDATE cursors SET idx = 0, sha256 = ''")
+        fold_again(tx)
         folded.reread = _own_notes_with_forgotten_lines(tx, {agent for agent, _ in folded.lifted})
     return folded
 
@@ -140,20 +140,8 @@ def touch_notes_of(tx: Tx, devices: Iterable[str]) -> None:
     tx.run(
         "INSERT OR IGNORE INTO dirty SELECT agent_id, fact_id FROM mentions"
         " WHERE device IN (SELECT value FROM json_each(?))",
-        (_JSON.encode(sorted(_with_predecessors(tx, devices))).decode(),),
+        (_JSON.encode(sorted(with_predecessors(tx.store, devices))).decode(),),
     )
-
-
-def _with_predecessors(tx: Tx, devices: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(devices)
-    while waiting:
-        device = waiting.pop()
-        if device not in found:
-            found.add(device)
-            known = device_row(tx.store, device)
-            waiting.extend(known.succeeds if known else ())
-    return found
 
 
 def _see_versions(tx: Tx, rows: Iterable[Row]) -> None:

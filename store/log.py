@@ -1,6 +1,6 @@
 """This device's own log as its rows: what was not sent yet, in the order of their revisions, page by page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -85,6 +85,13 @@ TABLES: tuple[_Table, ...] = (
     _Table("devices", "device, name, platform, created_at, notes_extra, succeeds", "length(succeeds)", _device),
 )
 """Every table whose rows travel, with its columns in the order of its row type."""
+
+
+KEYS: dict[str, int] = {
+    "facts": 2, "notes": 3, "mentions": 4, "edits": 3, "forgotten": 2, "access": 3, "hot_items": 3, "tree_nodes": 2,
+    "devices": 1,
+}  # fmt: skip
+"""How many leading columns of each table are its key; chunks are looked at by name only."""
 
 
 def measure(store: Store, after: int, upto: int, limit: int = PAGE_ROWS) -> list[tuple[int, int]]:
@@ -184,11 +191,58 @@ def _number(value: Value) -> int:
     return value
 
 
+_BY_DEVICE = {
+    "devices": "device = ?", "notes": "device = ?", "mentions": "device = ?", "access": "device = ?",
+    "facts": "EXISTS (SELECT 1 FROM mentions m INDEXED BY mentions_fact"
+    " WHERE m.agent_id = t.agent_id AND m.fact_id = t.id AND m.device = ?)"
+    # Nobody states it any more, so nobody knows whose it was: any log may hold it.
+    " OR (rev = 0 AND NOT EXISTS (SELECT 1 FROM mentions m INDEXED BY mentions_fact"
+    " WHERE m.agent_id = t.agent_id AND m.fact_id = t.id))",
+    "edits": "substr(version, 22) = ?", "hot_items": "substr(version, 22) = ?",
+    "tree_nodes": "substr(version, 22) = ?",
+}  # fmt: skip
+"""Which received rows are known to come from the log of one device."""
+
+
+def next_rows(
+    store: Store, table: str, device: str, after: tuple[Value, ...] | None
+) -> tuple[list[Row], tuple[Value, ...] | None]:
+    """A page of the rows that another device's log brought, by key, and the key to go on after; None at the end."""
+    found = next(each for each in TABLES if each.name == table)
+    names = found.columns.split(", ")[: KEYS[table]]
+    keys, marks = ", ".join(names), ", ".join("?" * len(names))
+    bounds = f" AND ({keys}) > ({marks})" if after is not None else ""
+    rows = store.execute(
+        f"SELECT {found.columns} FROM {table} t WHERE ({_BY_DEVICE[table]}){bounds} ORDER BY {keys} LIMIT {PAGE_ROWS}",
+        (device, *(after or ())),
+    )
+    page = [found.row(*row) for row in rows]
+    return page, (tuple(rows[-1][: len(names)]) if len(rows) == PAGE_ROWS else None)
+
+
 def notes_of(store: Store, device: str) -> list[NoteRow]:
     """All notes of a device, deleted ones too."""
     columns = next(each.columns for each in TABLES if each.name == "notes")
     rows = store.execute(f"SELECT {columns} FROM notes WHERE device = ? ORDER BY agent_id, path", (device,))
     return [_note(*row) for row in rows]
+
+
+def with_predecessors(store: Store, devices: Iterable[str]) -> set[str]:
+    """These devices, the ones they succeed, and so on along the chain."""
+    found: set[str] = set()
+    waiting = list(devices)
+    while waiting:
+        device = waiting.pop()
+        if device not in found:
+            found.add(device)
+            known = device_row(store, device)
+            waiting.extend(known.succeeds if known else ())
+    return found
+
+
+def predecessors(store: Store) -> list[str]:
+    """The devices whose logs this one looks after, since it took over from them."""
+    return sorted(with_predecessors(store, [store.device]) - {store.device})
 
 
 def device_row(store: Store, device: str) -> DeviceRow | None:

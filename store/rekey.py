@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import msgspec
 
 from .fold import move_cursor, touch_notes_of
-from .log import device_row
+from .forget import DUTY_SNAPSHOT, add_duty
+from .log import device_row, predecessors
 from .store import Store, Tx, new_device_id
 
 _JSON = msgspec.json.Encoder()
@@ -28,6 +29,8 @@ def take_new_id(store: Store) -> tuple[str, str]:
         move_cursor(tx, former, 0, "")
         touch_notes_of(tx, [new])
     store.change_device(new)
+    with store.transaction() as tx:
+        look_after_logs(tx)
     return new, former
 
 
@@ -49,6 +52,14 @@ def take_over(tx: Tx, devices: Iterable[str]) -> None:
         return
     tx.run("UPDATE devices SET succeeds = ?, rev = ? WHERE device = ?", (_json(now), tx.next_rev(), tx.device))
     touch_notes_of(tx, now)
+    look_after_logs(tx)
+
+
+def look_after_logs(tx: Tx) -> None:
+    """What was forgotten before this device took over may still stand in the logs that it looks after now."""
+    if tx.execute("SELECT 1 FROM forgotten WHERE version > lifted_version LIMIT 1"):
+        for device in predecessors(tx.store):
+            add_duty(tx, DUTY_SNAPSHOT, device)
 
 
 def _move_rows(tx: Tx, former: str, new: str) -> None:

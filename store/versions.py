@@ -8,12 +8,18 @@ from ..model import COMMAND_PATH, Metadata, fact_id
 from .store import Tx
 
 _JSON = msgspec.json.Encoder()
+_UNLESS_FORGOTTEN = (
+    "WHERE NOT EXISTS (SELECT 1 FROM forgotten f WHERE f.agent_id = v.agent AND f.fact_id = v.fact"
+    " AND f.version > f.lifted_version)"
+)
+"""For rows `v` that name their agent and fact so."""
 
 
 def set_edit(tx: Tx, agent_id: str, fact: str, field: str, value: str | None) -> None:
-    """Set one field of a fact by hand; None withdraws an earlier edit."""
+    """Set one field of a fact by hand; None withdraws an earlier edit. Of a forgotten fact nothing is kept."""
     tx.run(
-        "INSERT INTO edits VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (agent_id, fact_id, field) DO UPDATE SET"
+        f"INSERT INTO edits SELECT * FROM (SELECT ? AS agent, ? AS fact, ?, ?, ?, ?) v {_UNLESS_FORGOTTEN}"
+        " ON CONFLICT (agent_id, fact_id, field) DO UPDATE SET"
         " value = excluded.value, version = excluded.version, rev = excluded.rev",
         (agent_id, fact, field, value, tx.next_version(), tx.next_rev()),
     )
@@ -30,9 +36,10 @@ def withdraw_edit(tx: Tx, agent_id: str, fact: str, field: str) -> None:
 
 
 def set_hot_item(tx: Tx, agent_id: str, section: str, key: str, value: str | None, *, deleted: bool = False) -> None:
-    """Write one item of hot state; `value` is JSON text."""
+    """Write one item of hot state; `value` is JSON text. Of a forgotten fact nothing is kept."""
     tx.run(
-        "INSERT INTO hot_items VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (agent_id, section, key) DO UPDATE SET"
+        f"INSERT INTO hot_items SELECT * FROM (SELECT ? AS agent, ?, ? AS fact, ?, ?, ?, ?) v {_UNLESS_FORGOTTEN}"
+        " ON CONFLICT (agent_id, section, key) DO UPDATE SET"
         " value = excluded.value, version = excluded.version, deleted = excluded.deleted, rev = excluded.rev",
         (agent_id, section, key, value, tx.next_version(), int(deleted), tx.next_rev()),
     )
@@ -58,7 +65,8 @@ def record_access(tx: Tx, agent_id: str, facts: Iterable[str], day: int) -> int:
     counted = 0
     for fact in facts:
         changed = tx.run(
-            "INSERT INTO access VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (agent_id, fact_id, device) DO UPDATE SET"
+            f"INSERT INTO access SELECT * FROM (SELECT ? AS agent, ? AS fact, ?, 1, ?, ?) v {_UNLESS_FORGOTTEN}"
+            " ON CONFLICT (agent_id, fact_id, device) DO UPDATE SET"
             " days = days + 1, last_day = excluded.last_day, rev = excluded.rev WHERE excluded.last_day > last_day",
             (agent_id, fact, tx.device, day, tx.next_rev()),
         )

@@ -3,6 +3,7 @@
 import msgspec
 
 from .hrana import CloudClient, CloudError, Statement, Value
+from .seal import sealed_with
 from .wire import Head, Segment
 
 FETCH_BYTES = 4_000_000
@@ -16,7 +17,7 @@ HEAD_OF = "(SELECT sha256 FROM segments WHERE device = ? ORDER BY idx DESC LIMIT
 # Jumps from device to device by the primary key instead of reading every segment's row.
 _HEADS = """WITH RECURSIVE d(device) AS (SELECT min(device) FROM segments UNION ALL
  SELECT (SELECT min(device) FROM segments WHERE device > d.device) FROM d WHERE d.device IS NOT NULL)
- SELECT s.device, s.idx, s.sha256, s.at FROM d JOIN segments s ON s.device = d.device
+ SELECT s.device, s.idx, s.sha256, s.at, substr(s.payload, 1, 10) FROM d JOIN segments s ON s.device = d.device
  AND s.idx = (SELECT max(idx) FROM segments WHERE device = d.device)"""
 
 _FIELDS = "device, idx, prev, sha256, payload, rows, first, part, parts"
@@ -61,7 +62,10 @@ async def read_cloud(client: CloudClient) -> CloudState:
         if not error.missing_table:
             raise
         return CloudState(value, {})
-    found = [Head(str(device), _number(idx), str(sha), _number(at)) for device, idx, sha, at in heads.rows]
+    found = [
+        Head(str(device), _number(idx), str(sha), _number(at), sealed_with(start) if isinstance(start, bytes) else "")
+        for device, idx, sha, at, start in heads.rows
+    ]
     return CloudState(value, {each.device: each for each in found})
 
 

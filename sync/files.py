@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from ..crash import crash_point
 from ..errors import AccessError, MemorydError
 
 TEXT_FILES = ("memory/custom_dict.txt", "memory/aliases.txt")
@@ -60,6 +61,7 @@ def write_all(root: Path, files: Iterable[tuple[str, bytes]]) -> list[str]:
         for path, data in files:
             with _parent(root, path, make=True) as folder:
                 _write_one(folder, path, data)
+                crash_point("restore file")
             folders.add(path.rpartition("/")[0])
             written.append(path)
         for parent in folders:

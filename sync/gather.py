@@ -31,7 +31,7 @@ async def fold_all(service: SyncService, progress: Progress) -> CloudState:
     state = await read_cloud(service.client)
     if not state.value or not state.heads:
         raise NoInputError("The cloud holds no memory to restore.", "Check TURSO_DATABASE_URL.")
-    check_cloud(state.value, "")
+    check_cloud(state.value, "", service.keys)
     total = 0
     for each in await service.thread.call(partial(_positions, state=state), priority=Priority.READ):
         total += await count_rows_after(service.client, *each)
@@ -60,7 +60,7 @@ async def _fold_past(service: SyncService, device: str, idx: int) -> None:
         for segment in segments:
             idx = segment.idx
             try:
-                rows = await asyncio.to_thread(unpack, segment)
+                rows = await asyncio.to_thread(unpack, segment, service.keys)
             except SegmentError:
                 continue
             await service.thread.call(partial(_fold_rows, rows=rows), priority=Priority.BULK)
@@ -80,7 +80,7 @@ async def fetch_chunks(service: SyncService, device: str, notes: Sequence[NoteRo
         for segment in segments:
             idx = segment.idx
             try:
-                rows = await asyncio.to_thread(unpack, segment)
+                rows = await asyncio.to_thread(unpack, segment, service.keys)
             except SegmentError:
                 continue
             chunks = [row for row in rows if isinstance(row, ChunkRow) and row.sha256 in missing]

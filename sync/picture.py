@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ..clock import Clock
+from ..crash import crash_point
 from ..errors import CloudStoppedError
 from ..store import ResultRow, Store, Value
 from ..store.sent import CLOUD
@@ -78,6 +79,7 @@ class Picture:
         drawn = 0
         while strokes := await self._thread.call(_candidates, priority=Priority.BULK):
             await self._write(cloud, [each for each in strokes if not each.same])
+            crash_point("picture drawn")
             await self._thread.call(partial(_remember, done=strokes), priority=Priority.BULK)
             drawn += sum(not each.same for each in strokes)
             on_drawn()

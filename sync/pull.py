@@ -6,15 +6,19 @@ from itertools import pairwise
 
 import msgspec
 
+from ..crash import crash_point
 from ..errors import CloudStoppedError
 from ..model import Row
 from ..store import Store
 from ..store.fold import Folded, fold, move_cursor, replace_own_rows
+from ..store.forget import DUTY_SNAPSHOT, add_duty
+from ..store.log import predecessors
 from ..store.sent import Cursor, cursor
 from ..store.thread import Priority, StoreThread
 from .cloud import CloudState, SnapshotRange, fetch_after, newest_snapshot
 from .heads import SET_BACK_HINT
 from .hrana import CloudClient
+from .seal import NO_KEYS, KeyRing
 from .wire import Head, Segment, SegmentError, is_sound, unpack
 
 Progress = Callable[[int], None]
@@ -39,9 +43,12 @@ class Pulled(msgspec.Struct):
 class Puller:
     """Folds what is new in the other logs."""
 
-    def __init__(self, thread: StoreThread, client: CloudClient, *, keep_chunks: bool = False) -> None:
+    def __init__(
+        self, thread: StoreThread, client: CloudClient, *, keys: KeyRing = NO_KEYS, keep_chunks: bool = False
+    ) -> None:
         self._thread = thread
         self._client = client
+        self._keys = keys
         self._keep_chunks = keep_chunks
         self._seen_faults: dict[str, Head] = {}
 
@@ -102,7 +109,7 @@ class Puller:
                 await self._jump(segment.device, Cursor(segment.device, idx, sha, ""), pulled, "its chain is broken")
                 return
             try:
-                rows = await asyncio.to_thread(unpack, segment)
+                rows = await asyncio.to_thread(unpack, segment, self._keys)
             except SegmentError as error:
                 await self._jump(segment.device, Cursor(segment.device, idx, sha, ""), pulled, str(error))
                 return
@@ -116,6 +123,7 @@ class Puller:
         folded = await self._thread.call(
             lambda store: _fold_one(store, segment, rows, keep_chunks=keep, replace=replace), priority=Priority.BULK
         )
+        crash_point("segment folded")
         pulled.add(folded)
 
     async def _jump(self, device: str, position: Cursor, pulled: Pulled, reason: str) -> None:
@@ -126,7 +134,7 @@ class Puller:
         parts = await _read_parts(self._client, device, snapshot)
         rows: list[Row] = []
         for part in parts:
-            rows.extend(await asyncio.to_thread(unpack, part))
+            rows.extend(await asyncio.to_thread(unpack, part, self._keys))
         await self._fold(parts[-1], rows, pulled, replace=True)
 
 
@@ -157,3 +165,5 @@ def _note_fault(store: Store, device: str, fault: str) -> None:
     if known.fault != fault:
         with store.transaction() as tx:
             move_cursor(tx, device, known.idx, known.sha256, fault)
+            if device in predecessors(store):
+                add_duty(tx, DUTY_SNAPSHOT, device)  # nobody else can put it right

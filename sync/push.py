@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ..crash import crash_point
 from ..errors import CloudStoppedError
 from ..model import Row
 from ..store import Store
@@ -14,7 +15,8 @@ from ..store.thread import Priority, StoreThread
 from .cloud import HEAD_OF, IS_OUR_CLOUD
 from .hrana import CloudClient, Statement
 from .schema import make_schema
-from .wire import MAX_SEGMENT_BYTES, chain_hash, check_cloud, encode_rows, pack
+from .seal import NO_KEYS, KeyRing
+from .wire import MAX_SEGMENT_BYTES, chain_hash, check_cloud, encode_rows, key_id_of, pack
 
 SEGMENT_ROWS = 4_000
 SEGMENT_RAW_BYTES = 2_000_000
@@ -51,9 +53,10 @@ class Draft(msgspec.Struct):
 class Pusher:
     """Sends what the cloud has not confirmed; also the parts of snapshots (`snapshot.py`)."""
 
-    def __init__(self, thread: StoreThread, client: CloudClient) -> None:
+    def __init__(self, thread: StoreThread, client: CloudClient, keys: KeyRing = NO_KEYS) -> None:
         self._thread = thread
         self._client = client
+        self.keys = keys
 
     async def push(self, on_sent: Callable[[], None] = lambda: None) -> int:
         """Send all unsent rows, segment by segment; returns how many rows the cloud confirmed.
@@ -78,18 +81,23 @@ class Pusher:
         if known:
             return known
         value = await make_schema(self._client)
-        check_cloud(value, known)
+        check_cloud(value, known, self.keys)
         await self._thread.call(lambda store: remember_cloud(store, value))
         return value
 
     async def draft(
-        self, pages: Sequence[Page], payload: bytes, first: int = 0, part: int = 0, parts: int = 0
+        self, pages: Sequence[Page], data: bytes, first: int = 0, part: int = 0, parts: int = 0, cloud: str = ""
     ) -> Draft:
-        """The next segment of this log: `pages`, packed as `payload`; `first`, `part`, `parts` only for a snapshot."""
-        last = await self._thread.call(last_confirmed, priority=Priority.READ)
-        prev = last.sha256 if last else ""
+        """The next segment of this log: `pages`, packed as `data`; `first`, `part`, `parts` only for a snapshot.
+
+        It is sealed with the key of `cloud`, the cloud that we know if none is given.
+        """
+        device, known, last = await self._thread.call(_where, priority=Priority.READ)
+        prev, idx = (last.sha256, last.idx + 1) if last else ("", 1)
+        key_id = key_id_of(cloud or known)
+        payload = await asyncio.to_thread(self.keys.seal, key_id, (device, idx, prev), data) if key_id else data
         sent = SentSegment(
-            idx=last.idx + 1 if last else 1,
+            idx=idx,
             sha256=chain_hash(prev, payload),
             last_rev=pages[-1].end,
             rows=sum(page.rows for page in pages),
@@ -100,8 +108,11 @@ class Pusher:
         )
         return Draft(sent, prev, payload)
 
-    async def send(self, draft: Draft, *, and_remove: bool = False) -> None:
-        """Store the receipt, send the segment, confirm it; `and_remove` takes out all before its snapshot at once."""
+    async def send(self, draft: Draft, *, and_remove: bool = False, become: str = "") -> None:
+        """Store the receipt, send the segment, confirm it; `and_remove` takes out all before its snapshot at once.
+
+        With `become` the cloud takes that value in the same transaction, and an encrypted one loses its picture.
+        """
         sent = draft.sent
         device, cloud = await self._thread.call(lambda store: _store_receipt(store, sent))
         snapshot = (sent.first, sent.part, sent.parts) if sent.parts else (None, None, None)
@@ -119,10 +130,15 @@ class Pusher:
                     (device, sent.first, cloud, device, sent.sha256),
                 )
             )
+        if become:
+            statements += _becoming(become, cloud, (device, sent.sha256))
+        crash_point("receipt stored")
         counts = await self._client.transact(statements)
+        crash_point("segment sent")
         if counts[0] != 1:
             raise HeadMovedError
-        await self._thread.call(lambda store: _confirm(store, sent))
+        await self._thread.call(lambda store: _confirm(store, sent, become))
+        crash_point("segment confirmed")
 
     async def read_page(self, after: int, upto: int) -> Page:
         """One page of rows after a revision, encoded."""
@@ -172,6 +188,23 @@ def _store_receipt(store: Store, sent: SentSegment) -> tuple[str, str]:
     return store.device, cloud
 
 
-def _confirm(store: Store, sent: SentSegment) -> None:
+def _confirm(store: Store, sent: SentSegment, become: str) -> None:
     with store.transaction() as tx:
         confirm(tx, sent)
+        if become:
+            tx.set_meta(CLOUD, become)
+
+
+def _where(store: Store) -> tuple[str, str, SentSegment | None]:
+    return store.device, store.meta(CLOUD), last_confirmed(store)
+
+
+def _becoming(value: str, known: str, head: tuple[str, str]) -> list[Statement]:
+    """What gives the cloud another value once our segment is its log's head; the picture first, then the guard."""
+    device, sha256 = head
+    drop = [
+        Statement(f"DELETE FROM {table} WHERE {IS_OUR_CLOUD} AND {HEAD_OF} IS ?", (known, device, sha256))
+        for table in ("cold_memories", "critical_state")
+    ]
+    return [*drop, Statement(f"UPDATE meta SET v = ? WHERE k = 'cloud' AND v = ? AND {HEAD_OF} IS ?",
+                             (value, known, device, sha256))]  # fmt: skip

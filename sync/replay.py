@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,6 +13,7 @@ from ..store.fold import Folded, fold
 from ..store.thread import Priority, StoreThread
 from .cloud import fetch_after, newest_snapshot
 from .hrana import CloudClient
+from .seal import NO_KEYS, KeyRing
 from .wire import Segment, SegmentError, is_sound, unpack
 
 
@@ -32,27 +34,42 @@ class Replay(msgspec.Struct):
 
 
 async def replay(
-    client: CloudClient, upto: Mapping[str, int], thread: StoreThread, on_rows: Callable[[int], None] = lambda _: None
+    client: CloudClient,
+    upto: Mapping[str, int],
+    thread: StoreThread,
+    on_rows: Callable[[int], None] = lambda _: None,
+    *,
+    keys: KeyRing = NO_KEYS,
+    keep_chunks: bool = False,
 ) -> Replay:
-    """Read each log up to its idx in `upto`, check every segment, fold the sound ones into the store of `thread`."""
+    """Read each log up to its idx in `upto`, check every segment, fold the sound ones into the store of `thread`.
+
+    With `keep_chunks` the text of notes is kept in that store too.
+    """
     result = Replay()
     lifted = True
     while lifted:
         # A lifted tombstone lets in what it kept out of logs that were read before it: read them again.
         result, lifted = Replay(), False
         for device, last in sorted(upto.items()):
-            lifted = await _replay_log(client, device, last, thread, result) or lifted
+            lifted = await _replay_log(_Source(client, keys, keep_chunks), device, last, thread, result) or lifted
             on_rows(result.rows)
     return result
 
 
-async def _replay_log(client: CloudClient, device: str, last: int, thread: StoreThread, result: Replay) -> bool:
+class _Source(NamedTuple):
+    client: CloudClient
+    keys: KeyRing
+    keep_chunks: bool
+
+
+async def _replay_log(source: _Source, device: str, last: int, thread: StoreThread, result: Replay) -> bool:
     lifted = False
     before: Segment | None = None
-    start = await _start(client, device)
+    start = await first_before(source.client, device)
     chunks = result.chunks.setdefault(device, set())
     while before is None or before.idx < last:
-        segments = await fetch_after(client, device, before.idx if before else start)
+        segments = await fetch_after(source.client, device, before.idx if before else start)
         if not segments:
             result.damage.append(Difference(device, last, f"segment {last} is missing"))
             return lifted
@@ -62,18 +79,20 @@ async def _replay_log(client: CloudClient, device: str, last: int, thread: Store
             result.damage.extend(_chain_damage(before, segment))
             before = segment
             try:
-                rows = await asyncio.to_thread(unpack, segment)
+                rows = await asyncio.to_thread(unpack, segment, source.keys)
             except SegmentError as error:
                 result.damage.append(Difference(device, segment.idx, str(error)))
                 continue
             chunks.update(row.sha256 for row in rows if isinstance(row, ChunkRow))
-            folded = await thread.call(partial(_fold, rows=rows), priority=Priority.BULK)
+            folded = await thread.call(
+                partial(_fold, rows=rows, keep_chunks=source.keep_chunks), priority=Priority.BULK
+            )
             result.rows += folded.rows
             lifted = lifted or bool(folded.lifted)
     return lifted
 
 
-async def _start(client: CloudClient, device: str) -> int:
+async def first_before(client: CloudClient, device: str) -> int:
     """The idx after which a log is read: 0, or just before its newest snapshot if older segments were let go."""
     first = await fetch_after(client, device, 0, segments=1)
     if not first or first[0].idx == 1:
@@ -96,6 +115,6 @@ def _chain_damage(before: Segment | None, segment: Segment) -> list[Difference]:
     return [Difference(segment.device, segment.idx, what)] if what else []
 
 
-def _fold(store: Store, rows: Sequence[Row]) -> Folded:
+def _fold(store: Store, rows: Sequence[Row], *, keep_chunks: bool) -> Folded:
     with store.transaction() as tx:
-        return fold(tx, rows)
+        return fold(tx, rows, keep_chunks=keep_chunks)

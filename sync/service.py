@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,24 +11,28 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 
 from ..clock import Clock, day_start_ms
 from ..config import Settings
-from ..errors import CloudStoppedError, MemorydError
+from ..crash import crash_point
+from ..errors import CloudStoppedError, MemorydError, place_of
 from ..store import Store
 from ..store.fold import drop_received_chunks
-from ..store.log import count_unsent
+from ..store.forget import DUTY_SNAPSHOT, add_duty
+from ..store.log import count_unsent, predecessors
 from ..store.rekey import successor_of_this, take_new_id
 from ..store.sent import CLOUD, SentSegment, bytes_since, confirm, cursors, memory_hash, receipts
 from ..store.thread import Priority, StoreThread
 from .cloud import CloudState, read_cloud
 from .heads import SET_BACK_HINT, Verdict, check_other_heads, judge_own_head
 from .hrana import CloudClient
+from .inherit import Executor, inherited_duties
 from .keeping import LogKeeper
 from .picture import Critical, Picture, count_undrawn
 from .pull import Progress, Pulled, Puller
 from .push import HeadMovedError, Pusher, remember_cloud
+from .seal import KeyRing
 from .snapshot import has_duty, write_snapshot
 from .status import SyncStatus
 from .waits import Schedule, WaitAfterFailure
-from .wire import check_cloud
+from .wire import check_cloud, key_id_of
 
 _MAX_ROUNDS = 5
 """How often one exchange looks again after its head moved or its id changed."""
@@ -60,6 +65,7 @@ class SyncService:
         critical: Critical,
         on_new_device: Callable[[str], Awaitable[None]] | None = None,
         on_reread: Callable[[list[str]], Awaitable[Any]] | None = None,
+        keys: KeyRing | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         log: logging.Logger | None = None,
     ) -> None:
@@ -75,8 +81,10 @@ class SyncService:
         self._on_reread = on_reread
         self._sleep = sleep
         self._log = log or logging.getLogger("memoryd.sync")
-        self._pusher = Pusher(thread, client)
-        self._puller = Puller(thread, client)
+        self.keys = keys or KeyRing()
+        self._pusher = Pusher(thread, client, self.keys)
+        self._puller = Puller(thread, client, keys=self.keys)
+        self._executor = Executor(thread, client, self.keys, clock)
         self._keeper = LogKeeper(thread, client, self._pusher, settings.cloud, clock)
         self._picture = Picture(thread, client, clock, critical)
         self._schedule = Schedule()
@@ -139,7 +147,7 @@ class SyncService:
         """
         async with self._lock:
             done = Exchange(0, 0)
-            puller = Puller(self.thread, self.client, keep_chunks=True) if keep_chunks else self._puller
+            puller = Puller(self.thread, self.client, keys=self.keys, keep_chunks=True) if keep_chunks else self._puller
             for _ in range(_MAX_ROUNDS):
                 state, pulled = await self._look(puller, on_rows=on_rows)
                 done.pulled += pulled.rows
@@ -149,6 +157,12 @@ class SyncService:
                     break
             await self.count()
             return done
+
+    async def answer_damage(self, devices: Collection[str]) -> None:
+        """Logs with damaged segments: ours, and those we look after, are written anew with the next exchange."""
+        if devices:
+            await self.thread.call(partial(_add_duties, devices=devices))
+            self.changed()
 
     async def last_push(self, limit_s: float) -> None:
         """Try for at most `limit_s` seconds to send what is unsent, before the daemon ends."""
@@ -190,12 +204,15 @@ class SyncService:
             if state is None:
                 continue  # under a new id from here on
             try:
+                if await self._look_after_inherited(state):
+                    continue  # fold what was written anew
                 done.pushed += await self._send()
                 if done.pushed:
                     await self._keeper.keep()
             except HeadMovedError:
                 continue  # a lost reply, a late request or a fork: the next look tells
-            if await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ):
+            cloud = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
+            if cloud and not key_id_of(cloud):
                 done.drawn += await self._picture.draw()
             return done
         raise MemorydError("This device's log in the cloud keeps moving.", "Look for a copy of this device.")
@@ -209,8 +226,8 @@ class SyncService:
         known = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
         if not state.value and not known:
             return state, Pulled()
-        check_cloud(state.value, known)
-        if not known:
+        check_cloud(state.value, known, self.keys)
+        if state.value != known:
             await self.thread.call(lambda store: remember_cloud(store, state.value))
         if await self._is_forked(state):
             return None, Pulled()
@@ -231,7 +248,22 @@ class SyncService:
             return True
         if verdict is Verdict.CONFIRM and receipt is not None:
             await self.thread.call(lambda store: _confirm(store, receipt))
+        await self._have_all_sealed(state)
         return False
+
+    async def _have_all_sealed(self, state: CloudState) -> None:
+        """Our log, and those we look after, are written anew until they are encrypted with the cloud's key."""
+        key = key_id_of(state.value)
+        plain = sorted(each.device for each in state.heads.values() if key and each.key_id != key)
+        self.status.plain_logs = plain
+        if plain:
+            await self.thread.call(partial(_add_duties, devices=plain))
+
+    async def _look_after_inherited(self, state: CloudState) -> bool:
+        rewritten = False
+        for device in await self.thread.call(inherited_duties, priority=Priority.READ):
+            rewritten = await self._executor.look_into(device, state.heads.get(device)) or rewritten
+        return rewritten
 
     async def _digest(self, pulled: Pulled, done: Exchange) -> None:
         if pulled.rows:
@@ -247,6 +279,7 @@ class SyncService:
 
     async def _take_new_id(self, reason: str) -> None:
         new, former = await self.thread.call(take_new_id)
+        crash_point("new id")
         notice = f"This device is now {new}, it was {former}: {reason}."
         self._log.warning("%s", notice)
         self.status.notices = [*self.status.notices, notice]
@@ -280,7 +313,8 @@ class SyncService:
         if isinstance(error, MemorydError):
             self._log.log(logging.WARNING if self.status.attempts == 1 else logging.INFO, "%s", error.message)
         else:
-            self._log.error("an exchange failed unexpectedly", exc_info=error)
+            # Not the message: it may hold words of a note.
+            self._log.error("an exchange failed unexpectedly: %s", place_of(error) if error else "")
             self._failed(MemorydError("An exchange with the cloud failed unexpectedly.", "See the log."))
         pause = state.next_action.sleep if state.next_action else 0.0
         self.status.retry_at = self.clock.monotonic() + pause
@@ -311,6 +345,12 @@ class SyncService:
 def _tidy(store: Store) -> None:
     with store.transaction() as tx:
         drop_received_chunks(tx)
+
+
+def _add_duties(store: Store, devices: Collection[str]) -> None:
+    with store.transaction() as tx:
+        for device in {store.device, *predecessors(store)} & set(devices):
+            add_duty(tx, DUTY_SNAPSHOT, "" if device == store.device else device)
 
 
 def _confirm(store: Store, receipt: SentSegment) -> None:

@@ -33,18 +33,20 @@ async def has_duty(thread: StoreThread) -> bool:
     return bool(await thread.call(_duty, priority=Priority.READ))
 
 
-async def write_snapshot(thread: StoreThread, pusher: Pusher, *, remove_older: bool = True) -> int:
+async def write_snapshot(thread: StoreThread, pusher: Pusher, *, remove_older: bool = True, become: str = "") -> int:
     """Send a snapshot of this device's log and, with its last part, remove everything older; returns its rows.
 
-    The duty to do so is done with it, unless something was forgotten meanwhile.
+    The duty to do so is done with it, unless something was forgotten meanwhile. With `become` it is sealed with
+    the key of that value, which the cloud takes with the last part.
     """
     await pusher.know_cloud()
     plan = await _plan(thread)
     rows, start = 0, 0
     for part, end in enumerate(plan.ends, 1):
         pages = await _pages(pusher, start, end)
-        draft = await pusher.draft(pages, await packed(pages), plan.first, part, len(plan.ends))
-        await pusher.send(draft, and_remove=remove_older and part == len(plan.ends))
+        draft = await pusher.draft(pages, await packed(pages), plan.first, part, len(plan.ends), become)
+        is_last = part == len(plan.ends)
+        await pusher.send(draft, and_remove=remove_older and is_last, become=become if is_last else "")
         rows, start = rows + draft.sent.rows, end
     if remove_older:
         await thread.call(lambda store: _duty_done(store, plan.upto))
@@ -82,11 +84,16 @@ def _start(store: Store) -> tuple[int, int]:
 
 
 def _duty(store: Store) -> bool:
-    return bool(store.execute("SELECT 1 FROM duties WHERE kind = ?", (DUTY_SNAPSHOT,)))
+    return bool(store.execute("SELECT 1 FROM duties WHERE kind = ? AND subject = ''", (DUTY_SNAPSHOT,)))
 
 
 def _duty_done(store: Store, upto: int) -> None:
-    if store.execute("SELECT 1 FROM forgotten WHERE rev > ?", (upto,)):
+    duty_done(store, "", upto)
+
+
+def duty_done(store: Store, subject: str, upto: int) -> None:
+    """The log of `subject` ('' for our own) was written anew from what was known at the revision `upto`."""
+    if store.execute("SELECT 1 FROM forgotten WHERE rev > 0 AND rev > ?", (upto,)):
         return  # forgotten while parts were on their way: they may still hold it
     with store.transaction() as tx:
-        tx.run("DELETE FROM duties WHERE kind = ?", (DUTY_SNAPSHOT,))
+        tx.run("DELETE FROM duties WHERE kind = ? AND subject = ?", (DUTY_SNAPSHOT, subject))

@@ -24,6 +24,8 @@ class SyncStatus(msgspec.Struct):
     retry_at: float | None = None
     faults: dict[str, str] = {}
     """Logs that stopped: device and reason."""
+    plain_logs: list[str] = []
+    """With encryption: devices whose logs are not encrypted with the cloud's key yet."""
     notices: list[str] = []
     """Things that happened and that a person should know, oldest first: a new device id, and why."""
 

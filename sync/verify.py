@@ -9,13 +9,14 @@ import msgspec
 
 from ..errors import CloudStoppedError
 from ..store import Store, Value
-from ..store.compare import KEYS, differing, page_of, rows_within, unsent
-from ..store.log import count_unsent
+from ..store.compare import differing, page_of, rows_within, unsent
+from ..store.log import KEYS, count_unsent
 from ..store.sent import CLOUD, Cursor, cursors, last_confirmed, receipts
 from ..store.thread import Priority, StoreThread
 from .cloud import CloudState, count_rows_after, read_cloud
 from .heads import Verdict, judge_own_head
 from .replay import Difference, replay
+from .seal import KeyRing
 from .service import SyncService
 from .wire import check_cloud
 
@@ -39,10 +40,13 @@ async def verify(
     if deep:
         await _catch_up(service)
     state = await read_cloud(service.client)
-    differences = await service.thread.call(partial(_compare_heads, state=state), priority=Priority.READ)
+    differences = await service.thread.call(
+        partial(_compare_heads, state=state, keys=service.keys), priority=Priority.READ
+    )
     if deep and not any(each.device == "" for each in differences):
         known = {(each.device, each.idx) for each in differences}
         found = await _compare_deep(service, state, on_rows)
+        await service.answer_damage({each.device for each in found if each.idx})
         differences += [each for each in found if (each.device, each.idx) not in known]
     pending = await service.thread.call(count_unsent, priority=Priority.READ)
     for cursor in await service.thread.call(cursors, priority=Priority.READ):
@@ -58,12 +62,12 @@ async def _catch_up(service: SyncService) -> None:
         return  # the comparison of the heads names it
 
 
-def _compare_heads(store: Store, state: CloudState) -> list[Difference]:
+def _compare_heads(store: Store, state: CloudState, keys: KeyRing) -> list[Difference]:
     known = store.meta(CLOUD)
     if not known and not state.value:
         return []
     try:
-        check_cloud(state.value, known)
+        check_cloud(state.value, known, keys)
     except CloudStoppedError as error:
         return [Difference("", 0, error.message)]
     found = [_compare_cursor(each, state) for each in cursors(store)]
@@ -96,7 +100,7 @@ async def _compare_deep(service: SyncService, state: CloudState, on_rows: Callab
         copy = StoreThread(partial(_open_copy, path=Path(temporary) / "copy.db", like=service))
         await copy.start()
         try:
-            result = await replay(service.client, upto, copy, on_rows)
+            result = await replay(service.client, upto, copy, on_rows, keys=service.keys)
             if result.damage:
                 return result.damage
             missing = await copy.call(partial(_missing_chunks, held=result.chunks))

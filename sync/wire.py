@@ -22,6 +22,7 @@ from ..model import (
     Row,
     TreeNodeRow,
 )
+from .seal import NO_KEYS, KeyRing, SealError, is_sealed
 
 WIRE = 1
 PLAIN = "plain"
@@ -55,12 +56,13 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The last segment of a log; `at` is the cloud's time of it [ms]."""
+    """The last segment of a log; `at` is the cloud's time of it [ms], `key_id` what it is sealed with, '' if plain."""
 
     device: str
     idx: int
     sha256: str
     at: int = 0
+    key_id: str = ""
 
 
 def encode_rows(rows: Iterable[Row]) -> bytes:
@@ -86,11 +88,11 @@ def is_sound(segment: Segment) -> bool:
         return False
 
 
-def unpack(segment: Segment) -> list[Row]:
+def unpack(segment: Segment, keys: KeyRing = NO_KEYS) -> list[Row]:
     """The rows of a segment; raises `SegmentError` for anything that its device cannot have written."""
     if not is_sound(segment):
         raise SegmentError(f"segment {segment.idx} is damaged: its hash does not fit")
-    lines = _decompressed(segment)
+    lines = _decompressed(segment, _opened(segment, keys))
     try:
         rows = _decoder.decode_lines(lines)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -100,10 +102,19 @@ def unpack(segment: Segment) -> list[Row]:
     return rows
 
 
-def _decompressed(segment: Segment) -> bytes:
+def _opened(segment: Segment, keys: KeyRing) -> bytes:
+    if not is_sealed(segment.payload):
+        return segment.payload
+    try:
+        return keys.open((segment.device, segment.idx, segment.prev), segment.payload)
+    except SealError as error:
+        raise SegmentError(f"segment {segment.idx} {error}") from None
+
+
+def _decompressed(segment: Segment, payload: bytes) -> bytes:
     unpacker = zlib.decompressobj()
     try:
-        lines = unpacker.decompress(segment.payload, MAX_UNPACKED_BYTES)
+        lines = unpacker.decompress(payload, MAX_UNPACKED_BYTES)
     except zlib.error as error:
         raise SegmentError(f"segment {segment.idx} is damaged: {error}") from None
     if not unpacker.eof:
@@ -125,19 +136,38 @@ def _check_version(segment: Segment, version: str) -> None:
         raise SegmentError(f"segment {segment.idx} holds the impossible version {version!r}")
 
 
-def cloud_value(cloud_id: str) -> str:
+def cloud_value(cloud_id: str, key_id: str = PLAIN) -> str:
     """The value of the cloud's `meta` row: `cloud_id/wire/key_id`."""
-    return f"{cloud_id}/{WIRE}/{PLAIN}"
+    return f"{cloud_id}/{WIRE}/{key_id}"
 
 
-def check_cloud(value: str, known: str) -> None:
-    """Raise `CloudStoppedError` unless `value` is a cloud that we can read, and the one we know if we know one."""
-    if known and value != known:
+def key_id_of(value: str) -> str:
+    """The key that new segments of a cloud are sealed with; '' for a cloud without encryption."""
+    key = value.rpartition("/")[2]
+    return "" if key == PLAIN else key
+
+
+def cloud_id_of(value: str) -> str:
+    """Which cloud it is, whatever its key."""
+    return value.partition("/")[0]
+
+
+def check_cloud(value: str, known: str, keys: KeyRing = NO_KEYS) -> None:
+    """Raise `CloudStoppedError` unless `value` is a cloud that we can read, and the one we know if we know one.
+
+    A cloud that we know may have got another key since, if this device holds it.
+    """
+    wire, _, key = value.partition("/")[2].partition("/")
+    if known and cloud_id_of(value) != cloud_id_of(known):
         raise CloudStoppedError(
             "The cloud is not the one this device knows.", "Check the URL; local memory is whole and goes on."
         )
-    wire, _, key = value.partition("/")[2].partition("/")
     if wire != str(WIRE):
         raise CloudStoppedError(f"The cloud speaks wire version {wire}, this memoryd {WIRE}.", "Update memoryd.")
-    if key != PLAIN:
-        raise CloudStoppedError("The cloud is encrypted with a key that this device does not have.", "Give it the key.")
+    if key != PLAIN and key not in keys:
+        other = "another key than the one this device has" if keys.newest else "a key that this device does not have"
+        raise CloudStoppedError(f"The cloud is encrypted with {other}.", "Give it the recovery key: memoryd key init")
+    if key == PLAIN and key_id_of(known):
+        raise CloudStoppedError(
+            "The cloud says that it is not encrypted any more.", "Nothing is sent. Check who else writes there."
+        )

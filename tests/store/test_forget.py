@@ -1,10 +1,13 @@
 """Forgetting leaves nothing but a tombstone on this device."""
 
+import re
+
 import pytest
 from memoryd.model import Metadata, fact_id
-from memoryd.store.forget import erase, forget_fact
-from memoryd.store.notes import note_body, own_statements
-from memoryd.store.versions import is_forgotten, set_edit, set_hot_item, state_fact
+from memoryd.store.chunks import lines_saying, with_fence
+from memoryd.store.forget import erase, forget_fact, lift
+from memoryd.store.notes import delete_note, note_body, own_statements
+from memoryd.store.versions import is_forgotten, record_access, set_edit, set_hot_item, state_fact
 
 PATH = "memory/2026-02-13.md"
 WORD = "hyraxword"
@@ -92,7 +95,7 @@ def test_the_duty_to_rewrite_the_log_is_stored_with_it(secret, store):
 
     with store.transaction() as tx:
         forget_fact(tx, "default", secret)
-    assert store.execute("SELECT kind FROM duties") == [("snapshot",)]
+    assert store.execute("SELECT kind FROM duties") == [("copies",), ("snapshot",)]
 
 
 def test_stating_a_fact_again_by_command_replaces_its_mention(store):
@@ -103,3 +106,86 @@ def test_stating_a_fact_again_by_command_replaces_its_mention(store):
 
     assert store.execute("SELECT path, n, importance FROM mentions") == [("", 0, 0.9)]
     assert store.execute("SELECT count(*) FROM facts") == [(1,)]
+
+
+def test_nothing_is_written_about_a_fact_that_is_forgotten(secret, store):
+    """Edits, hot items and reads that come late leave no row behind the tombstone."""
+    with store.transaction() as tx:
+        forget_fact(tx, "default", secret)
+        set_edit(tx, "default", secret, "importance", "0.9")
+        set_hot_item(tx, "default", "lessons", secret, None)
+        assert record_access(tx, "default", [secret], 20_000) == 0
+    for table, key in (("edits", "fact_id"), ("hot_items", "key"), ("access", "fact_id")):
+        assert store.execute(f"SELECT count(*) FROM {table} WHERE {key} = ?", (secret,)) == [(0,)]
+
+
+def test_the_text_of_a_deleted_note_is_masked_too(secret, store):
+    """A deleted note keeps its text for a while, without mentions: its lines are found by their words."""
+    with store.transaction() as tx:
+        delete_note(tx, "default", PATH)
+        forget_fact(tx, "default", secret)
+    assert note_body(store, "default", PATH).decode() == "- before\n- [forgotten]\n- after\n"
+
+
+def test_a_lifted_tombstone_has_the_other_logs_folded_again(secret, store):
+    """What it kept out is in segments that were folded already."""
+    with store.transaction() as tx:
+        tx.run("INSERT INTO cursors VALUES ('other', 7, 'abc', '')")
+        forget_fact(tx, "default", secret)
+        assert lift(tx, "default", secret)
+        assert not lift(tx, "default", secret)
+        assert not is_forgotten(tx, "default", secret)
+    assert store.execute("SELECT idx, sha256 FROM cursors") == [(0, "")]
+
+
+def test_lookups_by_fact_use_its_index(secret, store, monkeypatch):
+    """Forgetting reads no table from end to end, however large memory is."""
+    seen = []
+    for name in ("execute", "run"):
+        ask = getattr(store.db, name)
+        monkeypatch.setattr(
+            store.db, name, lambda sql, values=(), ask=ask: (seen.append((sql, values)), ask(sql, values))[1]
+        )
+    with store.transaction() as tx:
+        forget_fact(tx, "default", secret)
+    monkeypatch.undo()
+    plans = [
+        str(row[3])
+        for sql, values in seen
+        if sql.lstrip().startswith(("SELECT", "DELETE", "INSERT", "UPDATE"))
+        for row in store.execute(f"EXPLAIN QUERY PLAN {sql}", values)
+    ]
+    large = [plan for plan in plans if re.match(r"(SCAN|SEARCH) (facts|mentions|edits|access|derived|m|q)\b", plan)]
+    assert large
+    assert [plan for plan in large if not re.search(r"fact_id=\?|path=\?|\bid=\?|rowid=\?|PRIMARY KEY", plan)] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "ranges"),
+    [
+        ("- 10:40 Decided to use raw JSON-RPC #bsc\n  to avoid the dependency\n", "raw JSON-RPC to avoid", [(1, 2)]),
+        ("see [docs](https://a.example/x) now\n", "see docs now", [(1, 1)]),
+        ("a **code** word\nb\na code word\n", "a code word", [(1, 1), (3, 3)]),
+        ("今天下雨\n", "下雨", [(1, 1)]),
+        ("nothing of it\n", "a code word", []),
+        ("only marks\n", "…", []),
+    ],
+)
+def test_lines_are_found_by_their_letters(body, text, ranges):
+    """Markup, tags and links between the words do not hide them."""
+    assert lines_saying(body.encode(), text) == ranges
+
+
+@pytest.mark.parametrize(
+    ("body", "last"),
+    [
+        ("a\n\n```sh\nrun\n```\nb\n", 5),
+        ("a\n~~~\nrun\n~~~\n```\nmore\n```\n", 7),
+        ("a\nb\n```\nx\n```\n", 1),
+        ("a\n```\nnever closed", 3),
+        ("a\n", 1),
+    ],
+)
+def test_a_fence_goes_with_its_block(body, last):
+    """Code fences that directly follow a block belong to it."""
+    assert with_fence(body.encode(), 1) == last
