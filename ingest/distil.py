@@ -6,9 +6,9 @@ import unicodedata
 DISTILLED_BYTES = 100
 SUMMARY_BYTES = 30
 
-_SPEAKER = re.compile(r"(?:user|assistant|agent|human|ai|用户|助手)\s*[:：]\s*", re.IGNORECASE)
+_SPEAKER = re.compile(r"\A(?:user|assistant|agent|human|ai|用户|助手)\s*[:：]\s*", re.IGNORECASE)
 _FILLER = re.compile(
-    r"(?:(?:well|so|ok(?:ay)?|also|actually|basically|just|btw|by the way|please note(?: that)?"
+    r"\A(?:(?:well|so|ok(?:ay)?|also|actually|basically|just|btw|by the way|please note(?: that)?"
     r"|note(?: that)?)[,:]?\s+"
     r"|(?:另外|然后|所以|其实|总之|顺便说一下)[，,]?\s*)+",
     re.IGNORECASE,

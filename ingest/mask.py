@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 
+from .encoding import Encoding, encoding_of
 from .mask_rules import ALWAYS, BY_NEEDLE, Rule, Span
 
 MASK = re.compile(r"\[masked:[a-z_]+:[0-9a-f]{2}\]")
@@ -20,7 +21,9 @@ _PEM_LINE = re.compile(r"[ \t>]*(?:[*+-][ \t]+)?")
 _PEM_BODY = re.compile(
     r"[ \t>]*(?:[*+-][ \t]+)?(?:[A-Za-z0-9+/=]{16,}|[A-Za-z0-9-]+: .*|=?[A-Za-z0-9+/=]{1,15})?[ \t\r]*\Z"
 )
-_UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_CARRIED = 1024
+"""So many bytes before a window's end are looked at again with the next one: a key may end one, its value begin it."""
+_LONG_LINE = 1 << 16
 
 
 def mask_of(kind: str, secret: str) -> str:
@@ -45,15 +48,22 @@ def mask_bytes(data: bytes) -> tuple[bytes, int]:
 
     Works window by window, so memory stays near the size of `data` for a note of any size.
     """
-    if (codec := _UTF16.get(data[:2])) is not None:
-        return _mask_utf16(data, codec)
-    pieces: list[bytes] = []
+    encoding = encoding_of(data)
+    pieces: list[bytes | memoryview] = []
     total = 0
-    for window in _windows(data):
-        masked, count = mask_text(window.decode("utf-8", "surrogateescape"))
-        pieces.append(masked.encode("utf-8", "surrogateescape") if count else window)
+    carried = b""
+    start = len(encoding.bom)
+    for end in _window_ends(data, start, encoding):
+        window = carried + data[start:end]
+        masked, count = mask_text(window.decode(encoding.codec, encoding.errors))
+        window = masked.encode(encoding.codec, encoding.errors) if count else window
         total += count
-    return (b"".join(pieces), total) if total else (data, 0)
+        keep = _carry(window, encoding) if len(data) - end >= encoding.unit else len(window)
+        pieces.append(memoryview(window)[:keep])
+        carried, start = window[keep:], end
+    if not total:
+        return data, 0
+    return b"".join([encoding.bom, *pieces, data[start:]]), total
 
 
 def without_masks(text: str) -> str:
@@ -61,33 +71,26 @@ def without_masks(text: str) -> str:
     return MASK.sub("", text) if "[masked:" in text else text
 
 
-def _mask_utf16(data: bytes, codec: str) -> tuple[bytes, int]:
-    whole = len(data) - len(data) % 2
-    masked, count = mask_text(data[2:whole].decode(codec, "surrogatepass"))
-    if not count:
-        return data, 0
-    return data[:2] + masked.encode(codec, "surrogatepass") + data[whole:], count
-
-
-def _windows(data: bytes) -> Iterator[bytes]:
-    """Pieces of about 256 KiB that end with a line, and never inside a PEM block."""
-    if len(data) <= _WINDOW:
-        yield data
-        return
-    start = 0
-    while start < len(data):
-        end = _line_end(data, start + _WINDOW)
-        begun = data.rfind(b"-----BEGIN", start, end)
-        if begun >= 0 and data.find(b"-----END", begun, end) < 0:
-            closed = data.find(b"-----END", end, end + _WINDOW)
-            end = _line_end(data, closed) if closed >= 0 else end
-        yield data[start:end]
+def _window_ends(data: bytes, start: int, encoding: Encoding) -> Iterator[int]:
+    """Where pieces of about 256 KiB end: with a line, and never inside a PEM block that is of reasonable length."""
+    last = len(data) - (len(data) - start) % encoding.unit
+    while start < last:
+        end = min(last, encoding.line_end(data, start + _WINDOW)) if last - start > _WINDOW else last
+        begun = data.rfind("-----BEGIN".encode(encoding.codec), start, end) if end < last else -1
+        if begun >= 0 and data.find("-----END".encode(encoding.codec), begun, end) < 0:
+            line = start + encoding.line_start(data[start:end], begun - start)
+            end = line if line > start and end - line < _LONG_LINE else end
+        yield end
         start = end
 
 
-def _line_end(data: bytes, position: int) -> int:
-    found = data.find(b"\n", position)
-    return len(data) if found < 0 else found + 1
+def _carry(window: bytes, encoding: Encoding) -> int:
+    """From which byte on a window is looked at again: whole lines, of a very long one its last words."""
+    at = encoding.line_start(window, max(0, len(window) - _CARRIED))
+    if len(window) - at <= _LONG_LINE:
+        return at
+    blank = window.find(b" ", len(window) - _CARRIED)
+    return blank if blank >= 0 and encoding.unit == 1 else len(window)
 
 
 def _mask_once(text: str) -> tuple[str, int]:
@@ -117,11 +120,13 @@ def _rules_for(lower: str) -> list[Rule]:
 def _replaced(text: str, spans: list[Span]) -> tuple[str, int]:
     """Replace spans from left to right; of overlapping ones the first and longest counts, and masks stay."""
     spans.sort(key=lambda span: (span[0], -span[1]))
-    taken = [(match.start(), match.end()) for match in MASK.finditer(text)]
+    taken = [(match.start(), match.end()) for match in MASK.finditer(text)] if "[masked:" in text else []
     out: list[str] = []
-    at = count = 0
+    at = count = mask = 0
     for start, end, kind in spans:
-        if start < at or any(begin < end and start < stop for begin, stop in taken):
+        while mask < len(taken) and taken[mask][1] <= start:
+            mask += 1
+        if start < at or (mask < len(taken) and taken[mask][0] < end):
             continue
         secret = text[start:end]
         breaks = "\n" * secret.count("\n")

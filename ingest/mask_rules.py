@@ -6,6 +6,7 @@ prose (`The token is expired`, `password: required`), and masks.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import TypeAlias
 
 from .mask_values import KeyKind, is_placeholder, is_secret_value
@@ -32,7 +33,6 @@ _PROVIDERS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("whsec_",), "stripe_secret", rf"{_B}whsec_[A-Za-z0-9+/=]{{24,}}"),
     (("npm_",), "npm_token", rf"{_B}npm_[A-Za-z0-9]{{30,}}{_E}"),
     (("pypi-",), "pypi_token", rf"{_B}pypi-[A-Za-z0-9_-]{{40,}}"),
-    (("eyj",), "jwt", rf"{_B}eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}(?:\.[A-Za-z0-9_-]{{8,}})+"),
     (("sg.",), "sendgrid_key", rf"{_B}SG\.[A-Za-z0-9_-]{{16,}}\.[A-Za-z0-9_-]{{16,}}"),
     (("hf_",), "huggingface_token", rf"{_B}hf_[A-Za-z0-9]{{30,}}{_E}"),
     (("dop_v1_",), "digitalocean_token", rf"{_B}dop_v1_[a-f0-9]{{64}}"),
@@ -51,12 +51,16 @@ _PROVIDERS: tuple[tuple[tuple[str, ...], str, str], ...] = (
 )
 _TELEGRAM = re.compile(r"\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
 _DISCORD = re.compile(rf"{_B}[MNO][A-Za-z0-9_-]{{23,27}}\.[A-Za-z0-9_-]{{6,7}}\.[A-Za-z0-9_-]{{27,}}")
-_AWS_SECRET = re.compile(
-    r"(?<![A-Za-z0-9/+])(?=[^\s]*[a-z])(?=[^\s]*[A-Z])(?=[^\s]*\d)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
-)
+_JWT_BEGIN = re.compile(rf"{_B}eyJ")
+_JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]{8,}+){2,}+")
+_JWT_RUN = re.compile(r"[A-Za-z0-9_-]*+")
+_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _URL_PASSWORD = re.compile(r"://[^\s/:@?#]*:([^\s/]+)@(?=[\w\[.-])")
 _BEARER = re.compile(r"\b(?:bearer|authorization:\s*(?:basic|token))\s+([A-Za-z0-9._~+/-]{16,}=*)", re.IGNORECASE)
-_USER_FLAG = re.compile(r"(?:curl\b[^\n]*?\s(?:-u|--user)\s+['\"]?[\w.@-]+:|\bsshpass\s+-p\s*['\"]?)([^\s'\"]+)")
+_CURL_USER = re.compile(r"\s(?:-u|--user)[ \t]+['\"]?[\w.@-]{1,80}:([^\s'\"]+)")
+_CURL_REACH = 400
+"""So many characters before `-u` the word curl may stand, on the same line."""
+_SSHPASS = re.compile(r"\bsshpass\s+-p\s*['\"]?([^\s'\"]+)")
 
 _WORD: dict[str, KeyKind] = {
     "password": "password", "passwd": "password", "passphrase": "password", "pwd": "password", "passcode": "password",
@@ -73,21 +77,26 @@ _KEY = re.compile(
 )
 """Searched in lower-case text: Python looks for literal beginnings only when case counts."""
 _SEPARATOR = (
-    r"(?P<sep>[*_`\"'”’\]）)]{0,4}[ \t]*(?:[:：=＝]{1,2}=?>?|=>|\|"
-    r"|(?<![A-Za-z])(?:(?:is |was )?(?:changed|set|reset) to|(?:is|was)(?: now)?)(?![A-Za-z])"
-    r"|(?:是|为|改成|改为|换成|设为|设成|更新为|重置为)[:：]?)[ \t]*|[ \t]+(?=[\x21-\x7e]))"
-    r"(?P<break>\r?\n[ \t>*+-]*)?"
+    r"(?P<sep>[*_`\"'”’\]）)]{0,4}+[ \t]*+(?:[:：=＝]{1,2}=?>?|=>|\|"
+    r"|(?<![A-Za-z])(?i:(?:is |was )?(?:changed|set|reset) to|(?:is|was)(?: now)?)(?![A-Za-z])"
+    r"|(?:是|为|改成|改为|换成|设为|设成|更新为|重置为)[:：]?)[ \t]*+|[ \t]++(?=[\x21-\x7e]))"
+    r"(?P<break>\r?\n[ \t>*+-]*+)?"
 )
+"""Possessive throughout: a hostile run of blanks or stars must not be tried again at each of its characters."""
 _VALUE = (
-    r"[*_]{0,3}[ \t]*(?:`(?P<code>[^`\n]{1,1024})`|\"(?P<double>[^\"\n]{1,1024})\"|'(?P<single>[^'\n]{1,1024})'"
-    r"|“(?P<curly>[^”\n]{1,1024})”"
-    r"|(?P<bare>[\x21-\x7e]{1,256}))"
+    r"[*_]{0,3}+[ \t]*+(?:`(?P<code>[^`\n]{1,1024}+)`|\"(?P<double>[^\"\n]{1,1024}+)\"|'(?P<single>[^'\n]{1,1024}+)'"
+    r"|“(?P<curly>[^”\n]{1,1024}+)”"
+    r"|(?P<bare>[\x21-\x7e]{1,256}+))"
 )
-_BEHIND_KEY = re.compile(_SEPARATOR + _VALUE, re.IGNORECASE)
+_RUN = re.compile(r"[\x21-\x7e]*")
+_JUDGED = 256
+"""So many characters of a bare value are looked at; a secret goes on to the end of its run."""
+_BEHIND_KEY = re.compile(_SEPARATOR + _VALUE)
 _FLAG = re.compile(
-    r"--?(?P<key>[a-z-]*(?:password|passwd|token|secret|api-?key))[= ](?P<quote>['\"]?)(?P<bare>[^\s'\"]+)",
-    re.IGNORECASE,
+    r"(?P<key>password|passwd|token|secret|api-?key)[= ](?P<quote>['\"]?)(?P<bare>[^\s'\"]+)", re.IGNORECASE
 )
+_FLAG_LEAD = re.compile(r"--?[a-z-]{0,40}\Z", re.IGNORECASE)
+_LEAD_REACH = 42
 _PHRASE = re.compile(
     r"(?:助记词|mnemonic|(?:seed|recovery)[ _-]?phrase)[*_`\"]{0,3}\s*(?:[:：=]|is|是|为)\s*[*_`\"]{0,3}"
     r"(?P<words>[a-z]{3,8}(?:[ ,]+[a-z]{3,8}){11,23})",
@@ -97,6 +106,7 @@ KEY_NEEDLES = (
     "pass", "pwd", "pw", "pin", "secret", "token", "credential", "key", "mnemonic", "phrase",
     "密码", "口令", "密钥", "秘钥", "私钥", "令牌", "助记词", "密碼",
 )  # fmt: skip
+_BARE_END = re.compile(r"[,;`\"']")
 _TRAILING = ".,;:!?)]}>*_|"
 
 
@@ -122,11 +132,28 @@ def _discord(text: str) -> Iterator[Span]:
         yield match.start(), match.end(), "discord_token"
 
 
+def _jwt(text: str) -> Iterator[Span]:
+    """Web tokens. What fails at one `eyJ` fails at each later one of the same run: they share what follows it."""
+    dead = 0
+    for begin in _JWT_BEGIN.finditer(text):
+        at = begin.start()
+        if at < dead:
+            continue
+        match = _JWT.match(text, at)
+        if match is not None and not is_placeholder(match[0]):
+            yield at, match.end(), "jwt"
+        run = match or _JWT_RUN.match(text, at)
+        dead = run.end() if run else at
+
+
 def _aws_secret(text: str) -> Iterator[Span]:
     """40 characters of base64 in the neighbourhood of an AWS key or of the word secret."""
     for match in _AWS_SECRET.finditer(text):
+        run = match[0]
+        if run.islower() or run.isupper() or run.isalpha() or not any(char.isalpha() for char in run):
+            continue
         near = text[max(0, match.start() - 160) : match.start()].lower()
-        if ("akia" in near or "asia" in near or "aws_key" in near or "aws" in near) and not is_placeholder(match[0]):
+        if ("akia" in near or "asia" in near or "aws" in near) and not is_placeholder(run):
             yield match.start(), match.end(), "aws_secret"
 
 
@@ -150,8 +177,17 @@ def _phrase(text: str) -> Iterator[Span]:
         yield match.start("words"), match.end("words"), "seed_phrase"
 
 
+def _curl_user(text: str) -> Iterator[Span]:
+    for match in _CURL_USER.finditer(text):
+        near = text[max(0, match.start() - _CURL_REACH) : match.start()].rpartition("\n")[2]
+        if "curl" in near and is_secret_value(match[1], "password", strict=False, alone=True):
+            yield match.start(1), match.end(1), "password"
+
+
 def _flags(text: str) -> Iterator[Span]:
     for match in _FLAG.finditer(text):
+        if _FLAG_LEAD.search(text[max(0, match.start() - _LEAD_REACH) : match.start()]) is None:
+            continue
         if is_secret_value(match["bare"], _kind(match["key"]), strict=False, alone=True):
             yield match.start("bare"), match.end("bare"), _kind(match["key"])
 
@@ -174,8 +210,14 @@ def _keyed(text: str) -> Iterator[Span]:
         value = match[group] if group != "bare" else _bare(match["bare"])
         start = match.start(group)
         if _judged(text, key, match, value):
-            yield start, start + len(value), _kind(key)
-            at = start + len(value)
+            at = start + len(value) if len(value) < _JUDGED or group != "bare" else _run_end(text, start)
+            yield start, at, _kind(key)
+
+
+def _run_end(text: str, start: int) -> int:
+    """Where a value ends that is longer than what was judged of it: all of it is the secret."""
+    run = _RUN.match(text, start)
+    return run.end() if run else start
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -204,10 +246,9 @@ def _judged(text: str, key: str, match: re.Match[str], value: str) -> bool:
 
 def _bare(run: str) -> str:
     """A value without quotes: up to a comma or semicolon that ends it, less closing punctuation."""
-    for mark in (", ", ";", "`", '"', "'", ","):
-        cut = run.find(mark)
-        if cut > 0:
-            run = run[:cut]
+    end = _BARE_END.search(run, 1)
+    if end is not None:
+        run = run[: end.start()]
     return run.rstrip(_TRAILING) if not run.startswith(("<", "[", "{", "$", "*")) else run
 
 
@@ -219,6 +260,7 @@ def _is_han(text: str) -> bool:
     return bool(text) and "\u3400" <= text[0] <= "\u9fff"
 
 
+@lru_cache(maxsize=512)
 def _kind(key: str) -> KeyKind:
     low = key.lower().replace("密碼", "密码").strip("-")
     if "private" in low:
@@ -238,7 +280,9 @@ BY_NEEDLE: tuple[tuple[tuple[str, ...], Rule], ...] = (
     (("akia", "asia", "aws"), _aws_secret),
     (("://",), _in_url),
     (("bearer", "authorization"), _first_group(_BEARER, "token")),
-    (("curl", "sshpass"), _first_group(_USER_FLAG, "password")),
+    (("eyj",), _jwt),
+    (("curl",), _curl_user),
+    (("sshpass",), _first_group(_SSHPASS, "password")),
     (("--",), _flags),
     (("助记词", "mnemonic", "phrase"), _phrase),
     (KEY_NEEDLES, _keyed),

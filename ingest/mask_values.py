@@ -15,6 +15,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = re.compile(r"(?:0?1234567890?|0?123456789?|012345|123456|abcdef(?:ghij(?:klmnop(?:qrstuvwxyz)?)?)?)")
+_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _CODE = re.compile(
     r"\(|^(?:process\.env|os\.environ|env\.|secrets?\.|config\.|settings\.|self\.|this\.|vault:|op://|file:"
     r"|https?://|keyring:)"
@@ -49,10 +50,14 @@ def is_placeholder(value: str) -> bool:
     stem = value.strip("`'\"*_ ").lower()
     if stem in {"pass", "password", "passwd", "pwd", "secret", "token", "user", "pw", "key", "apikey", "api_key"}:
         return True
-    body = re.sub(r"[^a-z0-9]", "", stem)
-    if len(body) >= 16 and len(_COUNTED.sub("", body)) * 4 < len(body):
+    body = stem if stem.isalnum() and stem.isascii() else _NOT_PLAIN.sub("", stem)
+    if len(body) >= 16 and _may_count(body) and len(_COUNTED.sub("", body)) * 4 < len(body):
         return True
     return (len(set(body)) < 4 and len(body) >= 3 and not body.isdigit()) or _PLACEHOLDER.search(value) is not None
+
+
+def _may_count(body: str) -> bool:
+    return "12345" in body or "abcdef" in body
 
 
 def is_secret_value(value: str, kind: KeyKind, *, strict: bool, alone: bool, before_han: bool = False) -> bool:

@@ -7,13 +7,14 @@ from .blocks import Block, Blocks, Heading
 from .category import normalised
 from .commands import commands_in_fence
 from .dates import first_date
+from .encoding import count_lines
 from .findings import about_name, about_sentences, about_source, duplicate_sections, secrets, unclosed
 from .front import Front, read_front
 from .marks import OWN_PROPERTY, is_bare_box
 from .mask import mask_bytes, mask_text, without_masks
 from .mentions import Note, code_words, mention_of, words_of
 from .metadata import find_urls, gather, unique
-from .source import count_lines, own_output, read_source
+from .source import own_output, read_source
 from .states import Ledger
 from .turns import Stretch, cut_turns, is_transcript
 from .words import Words, has_words, read_words

@@ -4,6 +4,8 @@ import re
 
 import msgspec
 
+from .encoding import encoding_of
+
 _OWN_BEGIN = "<!-- memoryd:begin -->"
 _OWN_END = "<!-- memoryd:end -->"
 _OWN_HASH = re.compile(r"<!-- memoryd:sha256=[0-9a-f]+ -->\Z")
@@ -19,9 +21,10 @@ class Source(msgspec.Struct):
 
 def read_source(data: bytes) -> Source:
     r"""Decode a note. Bad bytes become U+FFFD, NUL too; `\r` goes from line ends and is a blank elsewhere."""
-    bad_line, utf16 = 0, data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    encoding = encoding_of(data)
+    bad_line, utf16 = 0, encoding.unit == 2
     if utf16:
-        text = data.decode("utf-16", "replace")
+        text = data[len(encoding.bom) :].decode(encoding.codec, "replace")
     else:
         try:
             text = data.decode("utf-8-sig")
@@ -33,11 +36,6 @@ def read_source(data: bytes) -> Source:
     if lines and not lines[-1]:
         lines.pop()
     return Source(lines, bad_line, utf16)
-
-
-def count_lines(data: bytes) -> int:
-    """How many lines `read_source` would find, without decoding (UTF-16 aside)."""
-    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
 
 
 def own_output(lines: list[str], *, is_page: bool) -> tuple[int, int] | None:

@@ -101,3 +101,18 @@ def test_a_stored_statement_follows_the_text_rule() -> None:
 def test_a_statement_without_words_has_no_text(text: str) -> None:
     """W6: nothing to remember is an empty text, which the command refuses."""
     assert parse_statement(text, "", None).text == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tell the user: hello",
+        "Ask the agent: when is tea?",
+        "It was just well said, so note that",
+        "告诉用户：你好",
+        "我觉得其实还行",
+    ],
+)
+def test_words_inside_a_sentence_are_kept(text: str) -> None:
+    """Only what stands in front is a speaker or a filler; the same words later belong to the sentence."""
+    assert distilled(text) == text

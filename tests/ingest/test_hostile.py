@@ -1,0 +1,145 @@
+"""Hostile and odd bytes cost little and hide nothing (SPEC section 3: a huge note; promise 6)."""
+
+import random
+import time
+
+import pytest
+from memoryd.ingest.mask import mask_bytes, mask_text
+from memoryd.ingest.parse import parse_note
+from memoryd.ingest.source import read_source
+
+_MB2 = 2_000_000
+_KB500 = 500_000
+_SECRET = "kd83jf02" + "jf8s7dhf"
+
+_REPEATS = {
+    "keys": "pass:", "assignments": "password=", "words": "the token is ", "capitals that grow": "İpass:",
+    "urls": "https://u:p", "web tokens": "-eyJaaaaaaaa", "half tokens": "eyJaaaaaaaa.", "curl": "curl x -u ",
+    "user flags": " -u a:", "flags": "--token=", "dashes": "-", "dashes and key": "password--", "bearer": "bearer ",
+    "phrases": "mnemonic: abcd ", "stars": "password****", "blanks": "password" + " " * 40, "quotes": 'password:"x',
+    "code": "password:`", "masks": "[masked:password:3f] pass:hunter2x ", "keys with values": "password: aB3xyz9 ",
+    "base64": "aws a/B1", "private keys": "-----BEGIN RSA PRIVATE KEY----- ", "chinese": "密码是", "letters": "a",
+    "bots": "123456789:",
+}  # fmt: skip
+
+
+def _cpu_s(text: str) -> float:
+    start = time.process_time()
+    mask_text(text)
+    return time.process_time() - start
+
+
+def _repeat(unit: str, size: int) -> str:
+    return (unit * (size // len(unit) + 1))[:size]
+
+
+@pytest.fixture(scope="module")
+def floor_s() -> float:
+    """CPU seconds for masking 500 kB of ordinary keyed lines of 40 characters."""
+    return min(_cpu_s(_repeat("the password: of the garden door is blue\n", _KB500)) for _ in range(2))
+
+
+@pytest.mark.parametrize("kind", _REPEATS)
+def test_a_hostile_line_is_masked_in_linear_time(kind: str, floor_s: float) -> None:
+    """A single line of 500 kB costs at most 30 times what ordinary keyed lines of that size cost."""
+    assert _cpu_s(_repeat(_REPEATS[kind], _KB500)) <= max(1.0, 30 * floor_s)
+
+
+@pytest.mark.parametrize("kind", ["keys", "keys with values"])
+def test_two_megabytes_in_one_line_cost_four_times_as_much(kind: str, floor_s: float) -> None:
+    """The costliest kinds, at the size up to which notes are parsed: still a few CPU seconds."""
+    assert _cpu_s(_repeat(_REPEATS[kind], _MB2)) <= max(4.0, 4 * 30 * floor_s)
+
+
+@pytest.mark.parametrize("gap", ["password:" + " " * _MB2 + "é", "password:\n" + "- " * (_MB2 // 2), "-" * _MB2])
+def test_a_hostile_run_of_blanks_is_read_once(gap: str, floor_s: float) -> None:
+    """Blanks, bullets and dashes between a key and nothing are not tried again at each of their characters."""
+    assert _cpu_s(gap) <= max(2.0, 30 * floor_s)
+
+
+@pytest.mark.parametrize("behind", range(-40, 41, 8))
+@pytest.mark.parametrize("last", ["password:\n", "- **API key**:\n  - ", "密码：\n"])
+def test_a_value_on_the_line_behind_a_window_is_masked(last: str, behind: int) -> None:
+    """Where the windows of a large note are cut, a key and its value on the next line stay together."""
+    filler = b"the garden is green and wide\n" * 20_000
+    cut = (1 << 18) + behind
+    start = filler.rfind(b"\n", 0, cut) + 1
+    data = filler[:start] + last.encode() + _SECRET.encode() + b"\n" + filler[start:]
+
+    masked, count = mask_bytes(data)
+
+    assert count == 1
+    assert _SECRET.encode() not in masked
+    assert masked.count(b"\n") == data.count(b"\n")
+
+
+def test_secrets_at_every_place_of_a_large_note_are_masked() -> None:
+    """A megabyte of lines with a secret in each is masked whole, whatever the windows cut."""
+    drawn = random.Random(3)
+    secrets = [f"q{drawn.getrandbits(60):x}Z9" for _ in range(20_000)]
+    data = "".join(f"door {n}\npassword:\n{secret}\n" for n, secret in enumerate(secrets)).encode()
+
+    masked, count = mask_bytes(data)
+
+    assert count == len(secrets)
+    assert b"Z9\n" not in masked
+    assert mask_bytes(masked) == (masked, 0)
+
+
+def test_an_open_private_key_across_windows_is_masked() -> None:
+    """A key block without an end that begins before a window's end is masked on both sides of it."""
+    body = "".join(f"{'MIIEvQ' + str(n) + 'x7Kq' * 14}\n" for n in range(100, 112))
+    filler = b"the garden is green and wide\n" * 9_050
+    data = filler[: (1 << 18) - 300] + b"\n-----BEGIN PRIVATE KEY-----\n" + body.encode() + b"\nfree words\n" + filler
+
+    masked, _ = mask_bytes(data)
+
+    assert b"MIIEvQ" not in masked
+    assert b"free words" in masked
+
+
+def test_a_long_value_is_masked_to_its_end() -> None:
+    """What was judged by its head is masked whole: no tail of a long key stays."""
+    value = "aB3" + "x7Kq9" * 400
+
+    masked, count = mask_text(f"secret_key: {value} and more")
+
+    assert count == 1
+    assert "x7Kq9" not in masked
+    assert masked.endswith(" and more")
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16"])
+def test_utf16_is_read_and_masked_with_and_without_its_mark(codec: str) -> None:
+    """UTF-16 is known by its zero bytes where no mark says so; its secrets are masked in its own encoding."""
+    text = "# 2026-02-13\n- 浇花 in the garden\n- password: " + _SECRET + "\n"
+    data = text.encode(codec)
+
+    masked, count = mask_bytes(data)
+    note = parse_note(
+        data, path="memory/2026-02-13.md", agent_id="default", date="2026-02-13", is_page=False, max_bytes=_MB2
+    )
+
+    assert count == 1
+    assert _SECRET.encode(codec)[2:] not in masked
+    assert [each.text for each in note.mentions] == ["浇花 in the garden", note.mentions[1].text]
+    assert "utf16" in [finding.code for finding in note.findings]
+    assert len(note.lines) == 3
+
+
+@pytest.mark.parametrize("data", [b"a\0b\n", b"tea\0\0\0\0 and \0milk\0\n", "浇花\0\n".encode(), b"\0" * 64])
+def test_stray_zero_bytes_are_not_utf16(data: bytes) -> None:
+    """A few zero bytes in UTF-8 make no UTF-16."""
+    assert not read_source(data).utf16
+
+
+def test_windows_of_utf16_lose_nothing() -> None:
+    """A large UTF-16 note is cut at its lines, keys and values together."""
+    text = "".join(f"- line {n} 浇花\n密码：\nq{n}x7Kq9Zt\n" for n in range(30_000))
+    data = b"\xff\xfe" + text.encode("utf-16-le") + b"\0"
+
+    masked, count = mask_bytes(data)
+
+    assert count == 30_000
+    assert masked[2:-1].decode("utf-16-le").count("\n") == text.count("\n")
+    assert masked[-1:] == b"\0"
