@@ -7,12 +7,13 @@ Every name stands in `POINTS`, and a test crashes at each of them.
 import os
 
 POINTS = (
-    "note written", "note committed", "files forgotten", "note deleted", "settle written", "settle committed",
-    "tiers committed", "page temporary", "page in place", "page remembered", "device file",
-    "receipt stored", "segment sent", "segment confirmed", "snapshot part sent", "picture drawn", "fold committed",
+    "note written", "note committed", "note deleted", "files forgotten",
+    "settle written", "settle committed", "tiers moved",
+    "page temporary", "page linked", "page exchanged", "page written", "page read back",
+    "fact stored", "fact forgotten", "notes masked", "device file", "new id",
+    "receipt stored", "segment sent", "segment confirmed", "segment folded", "picture drawn",
     "restore file", "restore written", "restore ingested", "restore succeeded",
-    "fact stored", "fact forgotten", "notes masked",
-    "damage marked", "moved aside", "snapshot placed", "rebuilt",
+    "snapshot checked", "damage marked", "moved aside", "snapshot placed", "rebuilt",
 )  # fmt: skip
 """Every commit and rename after which, or just before which, a crash must do no harm."""
 

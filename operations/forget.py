@@ -1,5 +1,6 @@
 """`forget`: a fact leaves this device, its log and, through tombstones, every other device."""
 
+from ..crash import crash_point
 from ..errors import NoInputError, UsageError
 from ..ingest.parse import parse_statement
 from ..model import fact_id
@@ -17,8 +18,10 @@ async def forget(memory: Memory, request: ForgetRequest) -> ForgetReply:
     """Forget the fact and the earlier wordings that it replaced (`only`: this wording alone)."""
     fact = named_fact(request.agent_id, request.id, request.text)
     facts, places = await memory.thread.call(lambda store: _forget(store, request.agent_id, fact, only=request.only))
+    crash_point("fact forgotten")
     # Reading the notes again masks what hangs on the lines too, such as a fence below.
     await memory.intake.read_again({each.file for each in places})
+    crash_point("notes masked")
     await memory.settle()
     # The write-ahead log still holds the old pages until it is folded into the file.
     await memory.thread.call(lambda store: store.execute("PRAGMA wal_checkpoint(TRUNCATE)"))

@@ -12,6 +12,7 @@ import msgspec
 
 from ..clock import Clock
 from ..config import Settings
+from ..crash import crash_point
 from ..ingest.names import classify
 from ..ingest.similar import successors
 from ..model import RULES, fact_id
@@ -61,6 +62,8 @@ class Intake:
     async def load(self) -> None:
         """Read what was compared before this process started."""
         self.records = await self._thread.call(known_files)
+        # A crash may have come between taking a page in and reading its block back.
+        self.changed_pages = {each.agent_id for each in self.records.values() if classify(each.path).kind == "page"}
 
     async def look_at(self, paths: Iterable[str]) -> int:
         """Look again at paths that may have changed; returns how many were taken in or deleted."""
@@ -88,6 +91,7 @@ class Intake:
                 with store.transaction() as tx:
                     for path in again:
                         drop_file(tx, path)
+                crash_point("files forgotten")
 
             await self._thread.call(drop)
         return await self.look_at(again)
@@ -180,6 +184,8 @@ class Intake:
                     continue
                 write_file(tx, each.record)
                 applied += each.parsed is not None
+            crash_point("note written")
+        crash_point("note committed")
         return applied, emptied
 
     def _write_note(self, tx: Tx, each: Prepared, confirm: bool) -> bool:
@@ -224,6 +230,7 @@ class Intake:
             with store.transaction() as tx:
                 for path in missing:
                     delete_note(tx, self.records[path].agent_id, path, keep_facts=keep)
+            crash_point("note deleted")
 
         await self._thread.call(delete)
         for path in missing:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from ..crash import crash_point
+
 _AT_FDCWD = -100
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2), RENAME_SWAP of renamex_np(2)
 _ATTEMPTS = 5
@@ -21,14 +23,20 @@ def read_page(path: Path) -> bytes | None:
         return None
 
 
-def rewrite_page(path: Path, change: Callable[[bytes | None], bytes | None]) -> bool:
+def rewrite_page(
+    path: Path,
+    change: Callable[[bytes | None], bytes | None],
+    is_no_loss: Callable[[bytes, bytes], bool] = lambda left, page: left == page,
+) -> bool:
     """Write `change(what stands there)`; returns whether the file changed. `change` gives None to leave it.
 
     The new page is exchanged with the old one, then what came out is looked at: if somebody saved in
     between, their page goes back and `change` is asked again with it. A link is never written through.
+    `is_no_loss(left, page)` judges a file that a crash left: whether the page says everything that it says.
     """
     if path.is_symlink():
         return False
+    _rescue(_temporary(path), path, is_no_loss)
     for _ in range(_ATTEMPTS):
         read = read_page(path)
         wanted = change(read)
@@ -40,14 +48,15 @@ def rewrite_page(path: Path, change: Callable[[bytes | None], bytes | None]) -> 
 
 
 def _put(path: Path, read: bytes | None, wanted: bytes) -> bool:
-    temporary = path.with_name(f".{path.name}.memoryd")
-    _rescue(temporary)
+    temporary = _temporary(path)
     _write(temporary, wanted, path)
+    crash_point("page temporary")
     try:
         if read is None:
             return _link(temporary, path)
         if not _exchange(temporary, path):
             return _replace_if_unchanged(temporary, path, read)
+        crash_point("page exchanged")
         if temporary.read_bytes() != read:
             _exchange(temporary, path)
             return False
@@ -57,10 +66,18 @@ def _put(path: Path, read: bytes | None, wanted: bytes) -> bool:
         _sync_folder(path.parent)
 
 
-def _rescue(temporary: Path) -> None:
-    """A file that a crash left may be a person's page that had just come out: it is kept, never overwritten."""
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.memoryd")
+
+
+def _rescue(temporary: Path, path: Path, is_no_loss: Callable[[bytes, bytes], bool]) -> None:
+    """A file that a crash left may be a person's page that had just come out: it is kept unless nothing is lost."""
     with contextlib.suppress(FileNotFoundError):
-        temporary.rename(temporary.with_name(f"{temporary.name}-rescued-{temporary.stat().st_mtime_ns}"))
+        left, page = temporary.read_bytes(), read_page(path)
+        if is_no_loss(left, page or b""):
+            temporary.unlink()
+        else:
+            temporary.rename(temporary.with_name(f"{temporary.name}-rescued-{temporary.stat().st_mtime_ns}"))
 
 
 def _write(temporary: Path, data: bytes, like: Path) -> None:
@@ -77,6 +94,7 @@ def _link(temporary: Path, path: Path) -> bool:
         path.hardlink_to(temporary)
     except FileExistsError:
         return False  # a person made the page meanwhile
+    crash_point("page linked")
     return True
 
 

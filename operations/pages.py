@@ -10,6 +10,7 @@ import msgspec
 
 from ..clock import Clock, day_number
 from ..config import Settings
+from ..crash import crash_point
 from ..ingest.mask import mask_text
 from ..ingest.parse import parse_statement
 from ..store import Store
@@ -108,6 +109,7 @@ class PageKeeper:
         self._strays[agent] = (block.body, found.strays)
         with store.transaction() as tx, recorded(tx, agent, "edit by hand in the page's block"):
             apply_changes(tx, agent, found.changes, WORDS, today)
+        crash_point("page read back")
         return bool(found.changes)
 
     def _wanted(self, store: Store, agent: str) -> _Wanted:
@@ -127,12 +129,13 @@ class PageKeeper:
             return new
 
         try:
-            written = await asyncio.to_thread(rewrite_page, self._root / path, change)
+            written = await asyncio.to_thread(rewrite_page, self._root / path, change, _is_no_loss)
         except OSError as error:
             self._failed(path, error)
             return False
         self.problems.pop(path, None)
         if written or (stands and not wanted.said):
+            crash_point("page written")
             await self._thread.call(lambda store: _remember(store, agent, wanted.body))
         return written
 
@@ -160,6 +163,17 @@ class PageKeeper:
         if self.problems.get(path) != reason:
             log.warning("%s cannot be kept up to date: %s", path, reason)
         self.problems[path] = reason
+
+
+def _is_no_loss(left: bytes, page: bytes) -> bool:
+    """Whether two states of a page, b"" for none, differ in nothing but a block that some memoryd wrote."""
+    one, two = (data.decode("utf-8", "surrogateescape") for data in (left, page))
+    old, new = read_block(one), read_block(two)
+    if not two and old is not None and one == f"{managed_block(old.body)}\n":
+        return True  # nothing but our own first block, which is written again
+    if new is None or (old is not None and body_hash(old.body) != old.sha256):
+        return left == page
+    return put_block(one, two[new.start : new.end].replace("\r\n", "\n")) == two
 
 
 def _remember(store: Store, agent: str, body: str) -> None:

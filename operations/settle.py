@@ -9,6 +9,7 @@ import msgspec
 
 from ..clock import day_number
 from ..config import ScoringSettings, Settings
+from ..crash import crash_point
 from ..ingest.distil import distilled, summary
 from ..model import Derived
 from ..search.index import Entry, remove_entry, write_entries
@@ -94,6 +95,8 @@ def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
     with store.transaction() as tx:
         for agent, facts in by_agent.items():
             _settle_facts(tx, agent, facts, day_number(today), settings)
+        crash_point("settle written")
+    crash_point("settle committed")
     return set(by_agent)
 
 
@@ -168,7 +171,9 @@ def _agents(store: Store) -> set[str]:
 
 def _retier(store: Store, agent: str, day: int, settings: Settings) -> bool:
     with store.transaction() as tx:
-        return retier(tx, agent, day, settings)
+        more = retier(tx, agent, day, settings)
+    crash_point("tiers moved")
+    return more
 
 
 def _retier_rest(store: Store, agent: str, after: int, day: int, settings: Settings) -> int | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..clock import Clock
 from ..config import Places
+from ..crash import crash_point
 from ..store import Store
 from ..store.forget import DUTY_COPIES
 from ..store.upkeep import copy
@@ -85,6 +86,7 @@ class SnapshotKeeper:
             for ending in ("-wal", "-shm"):
                 temporary.with_name(temporary.name + ending).unlink(missing_ok=True)
             stamp = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).strftime(_FORMAT)
+            crash_point("snapshot checked")
             temporary.replace(folder / f"memory-{stamp}Z.db")
         finally:
             self._remove(temporary)

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from ..crash import crash_point
 from ..errors import UsageError
 from ..ingest.parse import parse_statement
 from ..model import Metadata, ParsedMention, fact_id
@@ -21,6 +22,7 @@ async def store(memory: Memory, request: StoreRequest) -> StoreReply:
     mention.metadata = _merged(mention.metadata, request)
     fact = fact_id(request.agent_id, mention.text)
     await memory.thread.call(lambda store: _write(store, request.agent_id, mention))
+    crash_point("fact stored")
     await memory.settle([request.agent_id])
     tier = await memory.thread.call(lambda store: _tier(store, request.agent_id, fact), priority=Priority.READ)
     return StoreReply(
