@@ -53,9 +53,9 @@ def slug(text: str) -> str:
     return re.sub(r"-+", "-", joined).strip("-")[:_SEGMENT].strip("-")
 
 
-def normalised(category: str) -> str:
-    """A category as somebody wrote it, as a path; '' if no segment is left."""
-    return "/".join([part for raw in category.split("/") if (part := slug(raw))][:DEPTH])
+def normalised(category: str, depth: int | None = DEPTH) -> str:
+    """A category as somebody wrote it, as a path of at most `depth` segments (None = all); '' if none is left."""
+    return "/".join([part for raw in category.split("/") if (part := slug(raw))][:depth])
 
 
 @lru_cache(maxsize=4096)

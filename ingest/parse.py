@@ -61,7 +61,8 @@ def parse_statement(text: str, category: str, importance: float | None) -> Parse
     mention = mention_of(Note(category="", importance=importance), block, words)
     if not has_words(without_masks(words.text)):
         mention.text = ""
-    if path := normalised(category):
+    # A command's category is kept whole; the tree shows it at its nearest node (COMPAT section 5).
+    if path := normalised(category, depth=None):
         mention.category = path
         mention.metadata.explicit = unique(["category", *mention.metadata.explicit])
     mention.line_from = mention.line_to = 0

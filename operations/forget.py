@@ -8,6 +8,7 @@ from ..store import Store, Tx
 from ..store.forget import Place, forget_fact
 from ..store.thread import Priority
 from ..store.versions import is_forgotten
+from .aliases import resolved
 from .change_log import record_forgotten
 from .memory import Memory
 from .replies import ForgetReply
@@ -40,6 +41,7 @@ def named_fact(agent_id: str, fact: str, text: str) -> str:
 
 def _forget(store: Store, agent_id: str, fact: str, *, only: bool) -> tuple[list[str], list[Place]]:
     places: list[Place] = []
+    fact = resolved(store, agent_id, fact)
     with store.transaction() as tx:
         if not store.execute("SELECT 1 FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact)):
             if is_forgotten(tx, agent_id, fact):

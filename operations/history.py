@@ -5,6 +5,7 @@ from typing import Any
 from ..errors import NoInputError
 from ..store import Store
 from ..store.thread import Priority
+from .aliases import resolved
 from .forget import named_fact
 from .memory import Memory
 from .places import standings
@@ -19,6 +20,7 @@ async def history(memory: Memory, request: HistoryRequest) -> HistoryReply:
 
 
 def _history(store: Store, agent_id: str, fact: str) -> HistoryReply:
+    fact = resolved(store, agent_id, fact)
     row = _fact(store, agent_id, fact)
     if row is None:
         rows = store.execute("SELECT version FROM forgotten WHERE agent_id = ? AND fact_id = ?", (agent_id, fact))

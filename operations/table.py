@@ -61,6 +61,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("audit", r.AuditRequest, "audit:audit", long=True),
         Operation("export", r.ExportRequest, "export:export", long=True),
         Operation("import", r.ImportRequest, "import_export:import_export", long=True),
+        Operation("import-legacy", r.ImportLegacyRequest, "import_legacy:import_legacy", long=True),
         Operation("sync", r.SyncRequest, "synchronise:sync", long=True),
         Operation("restore", r.RestoreRequest, "restore:restore", where="alone", long=True),
         Operation("verify", r.VerifyRequest, "verify:verify", long=True),

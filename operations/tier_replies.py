@@ -169,3 +169,18 @@ class AuditReply(msgspec.Struct):
     found: int
     agents: dict[str, AgentAudit]
     problems: list[AuditProblem]
+
+
+class LegacyReply(msgspec.Struct):
+    """What came over from the original skill; `corrected` numbers were out of range, `damaged` files have a reason."""
+
+    agents: list[str]
+    files: list[str]
+    facts: int = 0
+    already_there: int = 0
+    kept_forgotten: int = 0
+    hot_items: int = 0
+    tree_nodes: int = 0
+    corrected: int = 0
+    damaged: list[dict[str, str]] = []
+    notices: list[str] = []
