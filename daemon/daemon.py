@@ -59,10 +59,15 @@ class Daemon:
         self._clock, self._notifier = clock, notifier
         self.worker = Worker(memory.workspace, memory.hint, memory.rescan, clock)
         self.watcher = Watcher(
-            memory.workspace, extra_folders(memory.settings.notes.extra), self._heard, self._events_missed, clock=clock
+            memory.workspace,
+            extra_folders(memory.settings.notes.extra),
+            self._heard,
+            self._events_missed,
+            clock=clock,
+            known_note=self._known_note,
         )
         self.listener = Listener(places.socket, create_app(self))
-        self.pulse = Pulse(notifier, memory.thread, self.worker, clock)
+        self.pulse = Pulse(notifier, memory.thread, self.worker, clock, memory.sync)
         self.scheduler = Scheduler(clock, self._resumed)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._damaged, self._told_damage = damaged, False
@@ -109,6 +114,7 @@ class Daemon:
         await self.listener.close(CLIENTS_GRACE_S)
         await self._end("the scheduler", 0)
         await self._end("taking in", WORKER_GRACE_S)
+        await self._end("sync anew", 0)
         if await self._end("sync", 0) and self.memory.sync is not None and for_good:
             limit_s = min(LAST_PUSH_S, must_end - self._clock.monotonic())
             await _within(limit_s, self.memory.sync.last_push(limit_s), "the last push")
@@ -152,6 +158,9 @@ class Daemon:
             self.worker.suspect_everything()
         self.worker.hint(heard.paths)
 
+    def _known_note(self) -> str:
+        return next((path for path in self.memory.intake.records if path.startswith("memory/")), "")
+
     def _events_missed(self, why: str) -> None:
         self._compare_everything(f"watcher: {why}")
 
@@ -159,7 +168,14 @@ class Daemon:
         self.pulse.resumed()
         self._compare_everything("resume")
         if self.memory.sync is not None:
-            self.memory.sync.changed()
+            self._keep("sync anew", self._sync_anew)
+
+    async def _sync_anew(self) -> None:
+        """With new connections and without the waits of before the sleep; what was under way is repeated."""
+        sync = self.memory.sync
+        if sync is not None and await self._end("sync", 0):
+            await sync.resumed()
+            self._keep("sync", sync.run)
 
     def _compare_everything(self, why: str) -> None:
         self.memory.scan_due = True

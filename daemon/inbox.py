@@ -15,15 +15,15 @@ log = logging.getLogger(__name__)
 QUEUE_LIMIT = 10_000
 """More distinct paths waiting for the loop than this: they are dropped and everything is compared."""
 
-_OWN_READS = (fs.EVENT_TYPE_OPENED, fs.EVENT_TYPE_CLOSED_NO_WRITE)
 EVENTS: list[type[fs.FileSystemEvent]] = [
     each
     for name in (
         "FileCreatedEvent", "FileModifiedEvent", "FileMovedEvent", "FileDeletedEvent", "FileClosedEvent",
-        "FileAttribEvent", "DirCreatedEvent", "DirMovedEvent", "DirDeletedEvent",
+        "FileAttribEvent", "DirCreatedEvent", "DirMovedEvent", "DirDeletedEvent", "FileOpenedEvent",
     )
     if (each := getattr(fs, name, None))  # FileAttribEvent came with watchdog 7
 ]  # fmt: skip
+"""What is listened to. That a file was opened says nothing of its content; only the canary waits for it."""
 
 
 @dataclass
@@ -44,6 +44,8 @@ class Inbox(fs.FileSystemEventHandler):
         self._heard = Heard()
         self.events = 0
         """How many events passed the name filter since the start."""
+        self.canary = ""
+        """The note whose opening is listened for; '' once it was heard."""
 
     def take(self) -> Heard:
         """Everything heard since the last call."""
@@ -59,7 +61,9 @@ class Inbox(fs.FileSystemEventHandler):
 
     def tell(self, event: fs.FileSystemEvent, root: str, prefix: str) -> None:
         """One event below the watched folder `root`, which is `prefix` inside the workspace."""
-        if event.event_type in _OWN_READS:
+        if event.event_type == fs.EVENT_TYPE_OPENED:
+            if self.canary and relative_path(os.fsdecode(event.src_path), root, prefix) == self.canary:
+                self.canary = ""
             return
         for raw in (event.src_path, event.dest_path):
             path = relative_path(os.fsdecode(raw), root, prefix) if raw else None

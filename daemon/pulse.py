@@ -14,6 +14,9 @@ log = logging.getLogger(__name__)
 
 STORE_S = 30.0
 """A call to the store thread that ended so long ago, while others wait, means that it hangs."""
+PUSH_S = 300.0
+"""An exchange during which neither the cloud nor the store answered for so long hangs: each request has its own
+limit, far below this."""
 LAST_RESORT_S = 120
 """Without a turn of the loop for so long, all stacks are printed and the process ends with 1."""
 
@@ -22,6 +25,14 @@ class Busy(Protocol):
     """The worker, as far as its progress goes."""
 
     busy_since: float | None
+
+
+class Exchanging(Busy, Protocol):
+    """The push and pull, as far as their progress goes."""
+
+    @property
+    def progress(self) -> int:
+        """Grows while the cloud answers or fails."""
 
 
 class CallCounter(Protocol):
@@ -36,16 +47,35 @@ class CallCounter(Protocol):
         """How many calls wait or run."""
 
 
-class Pulse:
-    """Pings the service manager only while the loop, the store thread and the worker make progress.
+class _Organ:
+    """One part that must make progress while it is busy: for how long nothing of it has moved."""
 
-    A worker that is busy makes progress as long as calls of the store end.
+    def __init__(self, now: float) -> None:
+        self._progress: object = None
+        self._moved = now
+
+    def still_for(self, now: float, progress: object, *, busy: bool) -> float:
+        """Seconds since it moved or was idle."""
+        if progress != self._progress or not busy:
+            self._progress, self._moved = progress, now
+        return now - self._moved
+
+    def resumed(self, now: float) -> None:
+        self._moved = now
+
+
+class Pulse:
+    """Pings the service manager only while the loop, the store thread, the worker and the push make progress.
+
+    A worker that is busy makes progress as long as calls of the store end, an exchange as long as the cloud
+    answers or fails, or calls end.
     """
 
-    def __init__(self, notifier: Notifier, thread: CallCounter, worker: Busy, clock: Clock) -> None:
-        self._notifier, self._thread, self._worker, self._clock = notifier, thread, worker, clock
-        self._finished = -1
-        self._moved = clock.monotonic()
+    def __init__(
+        self, notifier: Notifier, thread: CallCounter, worker: Busy, clock: Clock, sync: Exchanging | None = None
+    ) -> None:
+        self._notifier, self._thread, self._worker, self._clock, self._sync = notifier, thread, worker, clock, sync
+        self._store, self._push = _Organ(clock.monotonic()), _Organ(clock.monotonic())
         self._told = False
 
     @property
@@ -57,25 +87,31 @@ class Pulse:
     async def beat(self) -> None:
         """Look at everybody's progress, and tell the service manager if there is some."""
         arm_last_resort()
-        if self.stuck():
+        if who := self.stuck():
             if not self._told:
-                log.error("the store makes no progress; the service manager is not told that we live")
+                log.error("%s makes no progress; the service manager is not told that we live", who)
             self._told = True
             return
         self._told = False
         self._notifier.alive()
 
-    def stuck(self) -> bool:
-        """Whether work waits and nothing has ended for `STORE_S`."""
-        now = self._clock.monotonic()
-        if self._thread.finished != self._finished or not (self._thread.waiting or self._worker.busy_since is not None):
-            self._finished, self._moved = self._thread.finished, now
-        return now - self._moved > STORE_S
+    def stuck(self) -> str:
+        """Who has work that does not move any more; '' when all is well."""
+        now, finished = self._clock.monotonic(), self._thread.finished
+        store_busy = self._thread.waiting > 0 or self._worker.busy_since is not None
+        store_still = self._store.still_for(now, finished, busy=store_busy)
+        exchanging = self._sync is not None and self._sync.busy_since is not None
+        answers = self._sync.progress if self._sync is not None else 0
+        push_still = self._push.still_for(now, (finished, answers), busy=exchanging)
+        if store_still > STORE_S:
+            return "the store"
+        return "the push" if push_still > PUSH_S else ""
 
     def resumed(self) -> None:
         """The machine slept: nobody could make progress meanwhile."""
         arm_last_resort()
-        self._moved = self._clock.monotonic()
+        for organ in (self._store, self._push):
+            organ.resumed(self._clock.monotonic())
 
 
 def arm_last_resort() -> None:

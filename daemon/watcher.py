@@ -17,6 +17,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from ..clock import Clock
+from .canary import Canary
 from .inbox import EVENTS, Door, Ear, Heard, Inbox
 from .mounts import silent_mount
 from .names import NOTES
@@ -36,7 +37,8 @@ class Watcher:
     """Watches a workspace and builds the watching anew when it died or its folders were replaced.
 
     `on_hints` is called on the loop with what was heard; `on_rebuilt` when events may have been missed.
-    `observer` makes the watchdog observer; tests hand in ones that fail.
+    `observer` makes the watchdog observer; tests hand in ones that fail. `known_note` names a note below
+    `memory/` that is there, '' if there is none: when nothing was heard for a while it is opened, which must be heard.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Watcher:
         clock: Clock,
         observer: Callable[[], BaseObserver] = Observer,
         silent_mount: Callable[[Path], str] = silent_mount,
+        known_note: Callable[[], str] = lambda: "",
     ) -> None:
         self.workspace = workspace
         self.state: State = "degraded"
@@ -67,6 +70,8 @@ class Watcher:
         self._ear = Ear(self._inbox.lost)
         self._pause = RETRY_S[0]
         self._retry_at = 0.0
+        self._known_note = known_note
+        self._canary = Canary(workspace, self._inbox, clock)
 
     @property
     def events(self) -> int:
@@ -98,6 +103,10 @@ class Watcher:
             await self._rebuild("it reported an error")
         elif await asyncio.to_thread(self._look) != self._identity:
             await self._rebuild("its folder was replaced")
+        elif await asyncio.to_thread(self._canary.is_dead, self._known_note()):
+            await self._go_deaf()
+        elif self.state == "degraded" and self._canary.heard:
+            self._hear_again()
 
     async def watch(self, extra: Sequence[str]) -> None:
         """Watch other folders beside `memory/` from now on."""
@@ -113,6 +122,15 @@ class Watcher:
         await self._drop()
         self._loop = None
 
+    async def _go_deaf(self) -> None:
+        await self._rebuild("it did not hear that a note was opened")
+        if self._observer is not None and self.state == "native":
+            self._go_without(_DEAF, self._pause, "degraded")
+
+    def _hear_again(self) -> None:
+        log.info("the file watcher hears again")
+        self.state, self.warning = "native", None
+
     async def _rebuild(self, why: str) -> None:
         await self._drop()
         if await self._build():
@@ -122,6 +140,7 @@ class Watcher:
 
     async def _build(self) -> bool:
         self._ear.errors = 0
+        self._canary.reset()
         self._identity = await asyncio.to_thread(self._look)
         try:
             if self._identity[""] is None:
@@ -232,6 +251,13 @@ def _end(observer: BaseObserver) -> None:
     reader: Any = getattr(observer, "_inotify_fd", None)
     if reader is not None:
         reader.stop()
+
+
+_DEAF = (
+    "watcher_deaf",
+    "The file watcher runs but did not hear a note being opened; notes are compared every 30 s until it hears again.",
+    "It was set up anew by itself. If this stays, keep the notes on a local disk.",
+)
 
 
 def _limit_warning(number: int | None) -> tuple[str, str, str]:

@@ -8,6 +8,7 @@ its request, so no open transaction is left behind.
 import base64
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
@@ -71,11 +72,15 @@ class CloudClient:
         if _is_local(url):
             headers["Accept-Encoding"] = "identity"  # packing costs more than a loopback's bytes
         self._url = f"{url}/v2/pipeline"
-        self._http = httpx.AsyncClient(
+        self._make = partial(
+            httpx.AsyncClient,
             headers=headers,
             transport=transport,
             timeout=httpx.Timeout(read_timeout_s, connect=CONNECT_TIMEOUT_S, pool=CONNECT_TIMEOUT_S),
         )
+        self._http = self._make()
+        self.ended = 0
+        """How many requests were answered or failed; the daemon's watchdog looks whether it moves."""
 
     async def query(self, *statements: Statement) -> list[Result]:
         """Run reading statements one after another; raises `CloudError` for the first that failed."""
@@ -95,6 +100,11 @@ class CloudClient:
                 raise _refused(cause)
             return [int(step["affected_row_count"]) for step in steps[1 : len(statements) + 1]]
 
+    async def reconnect(self) -> None:
+        """Let go of all connections and open new ones: after a sleep of the machine they are dead."""
+        former, self._http = self._http, self._make()
+        await former.aclose()
+
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
@@ -105,6 +115,8 @@ class CloudClient:
             response = await self._http.post(self._url, content=body, headers={"Content-Type": "application/json"})
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise CloudError(f"The cloud does not answer ({type(error).__name__}).", "It is tried again.") from None
+        finally:
+            self.ended += 1
         if response.status_code != 200:
             raise _http_error(response, writes=writes)
         with _making_sense():

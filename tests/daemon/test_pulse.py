@@ -46,12 +46,14 @@ def test_messages_are_those_of_sd_notify(notifier, manager):
     notifier.status("starting")
     notifier.status("fine")
     notifier.reloading(1.5)
+    notifier.still_starting(30)
     notifier.stopping()
     notifier.failed("no disk")
     assert manager.heard() == [
         "READY=1\nSTATUS=starting",
         "STATUS=fine",
         "RELOADING=1\nMONOTONIC_USEC=1500000",
+        "EXTEND_TIMEOUT_USEC=30000000\nWATCHDOG=1",
         "STOPPING=1",
         "STATUS=no disk",
     ]
@@ -83,7 +85,9 @@ def bench(notifier):
     clock = ManualClock()
     thread = SimpleNamespace(finished=0, waiting=0)
     worker = SimpleNamespace(busy_since=None)
-    yield SimpleNamespace(clock=clock, thread=thread, worker=worker, pulse=Pulse(notifier, thread, worker, clock))
+    sync = SimpleNamespace(busy_since=None, progress=0)
+    pulse = Pulse(notifier, thread, worker, clock, sync)
+    yield SimpleNamespace(clock=clock, thread=thread, worker=worker, sync=sync, pulse=pulse)
     disarm_last_resort()
 
 
@@ -110,6 +114,28 @@ async def test_a_store_that_hangs_is_not_called_alive(bench, manager, waiting, c
     assert caplog.text.count("no progress") == 1
 
     bench.thread.finished += 1
+    await bench.pulse.beat()
+    assert manager.heard() == ["WATCHDOG=1"]
+
+
+async def test_a_push_that_hangs_is_not_called_alive(bench, manager, caplog):
+    """An exchange in which neither cloud nor store moves for five minutes stops the pings; one that moves does not."""
+    bench.sync.busy_since = bench.clock.monotonic()
+    for step in range(60):
+        bench.sync.progress = step
+        bench.clock.advance(20)
+        await bench.pulse.beat()
+        assert manager.heard() == ["WATCHDOG=1"]
+
+    heard = []
+    for _ in range(30):
+        bench.clock.advance(20)
+        await bench.pulse.beat()
+        heard += manager.heard()
+    assert len(heard) == 15
+    assert caplog.text.count("the push makes no progress") == 1
+
+    bench.sync.busy_since = None
     await bench.pulse.beat()
     assert manager.heard() == ["WATCHDOG=1"]
 

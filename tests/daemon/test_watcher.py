@@ -26,7 +26,15 @@ class Ears:
         self.heard = Heard()
         self._news = asyncio.Event()
         self.rebuilt: list[str] = []
-        self.watcher = Watcher(workspace, extra, self._hear, self.rebuilt.append, clock=self.clock, observer=observer)
+        self.watcher = Watcher(
+            workspace,
+            extra,
+            self._hear,
+            self.rebuilt.append,
+            clock=self.clock,
+            observer=observer,
+            known_note=lambda: NOTE if (workspace / NOTE).exists() else "",
+        )
 
     def _hear(self, heard: Heard) -> None:
         self.heard.paths |= heard.paths

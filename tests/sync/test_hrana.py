@@ -121,3 +121,18 @@ async def test_a_commit_that_was_not_confirmed_is_no_success():
     with pytest.raises(CloudError, match="full"):
         await client.transact([Statement("INSERT INTO t VALUES (1)")])
     await client.close()
+
+
+async def test_new_connections_can_be_opened_at_any_time(sqld):
+    """After a sleep of the machine the old ones are let go, and the next request goes through new ones."""
+    client = CloudClient(sqld.url, sqld.token())
+    await client.query(Statement("SELECT 1"))
+    before = client._http
+
+    await client.reconnect()
+    (result,) = await client.query(Statement("SELECT 2"))
+    await client.close()
+
+    assert before.is_closed
+    assert result.rows == [(2,)]
+    assert client.ended == 2

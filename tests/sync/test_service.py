@@ -174,3 +174,28 @@ async def test_the_last_push_gives_up_in_time(device):
     one.cloud.query = real
     await one.sync.last_push(5)
     assert one.cloud.db.execute("SELECT count(*) FROM segments").fetchone() == (1,)
+
+
+async def test_after_a_sleep_of_the_machine_the_waits_begin_anew(device):
+    """Connections are opened anew, and the next run tries at once, with the first short pause again."""
+    one = await device(lambda sleeper: len(sleeper.pauses) == 4)
+    one.cloud.query = failing(CloudError("The cloud does not answer."))(one.cloud.query)
+    renewed = []
+
+    async def reconnect():
+        renewed.append(one.sync.status.attempts)
+
+    one.cloud.reconnect = reconnect
+    await live(one)
+    assert one.sync.status.attempts == 4
+    assert one.sync.busy_since is None
+
+    await one.sync.resumed()
+    assert (one.sync.status.attempts, one.sync.status.retry_at) == (0, None)
+    one.sleeper.until, one.sleeper.pauses = lambda _: True, []
+    one.sleeper.done.clear()
+    await live(one)
+
+    assert renewed == [4]
+    assert one.sync.status.attempts == 1
+    assert one.sleeper.pauses[0] < 10
