@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ConfigError, UnavailableError, UsageError
+from ..model import fact_id
 from ..sync.hrana import CloudError, Statement, Value
 from .memory import Memory
 from .requests import ColdRequest, RetrieveRequest
@@ -47,7 +48,13 @@ async def _from_cloud(memory: Memory, request: ColdRequest) -> list[ColdRow]:
             raise
         # The original's own table, which nobody has pushed to yet.
         (result,) = await client.query(Statement(_ASK.format(tier="'cold'", where=ordered), args))
-    return [_row(row) for row in result.rows]
+    # The original's row and our own may say the same; ours, with the fact's id, is newer.
+    by_text = {str(row[1]): _row(row) for row in sorted(result.rows, key=lambda row: _is_ours(request.agent_id, row))}
+    return [by_text[text] for text in dict.fromkeys(str(row[1]) for row in result.rows)]
+
+
+def _is_ours(agent_id: str, row: Sequence[Value]) -> bool:
+    return row[0] == fact_id(agent_id, str(row[1]))
 
 
 async def _from_here(memory: Memory, request: ColdRequest) -> list[ColdRow]:

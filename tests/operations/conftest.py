@@ -28,12 +28,12 @@ class Mind:
     async def close(self):
         await self.memory.close()
 
-    async def outcome(self, command, **fields):
+    async def outcome(self, command, /, **fields):
         operation = OPERATIONS[command]
         given = {name.rstrip("_"): value for name, value in fields.items()}
         return await self.memory.perform(operation, msgspec.convert(given, operation.request))
 
-    async def ask(self, command, **fields):
+    async def ask(self, command, /, **fields):
         """The reply as JSON has it."""
         reply = (await self.outcome(command, **fields)).reply
         return msgspec.json.decode(msgspec.json.encode(reply))
