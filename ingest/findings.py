@@ -26,7 +26,7 @@ _TOOL = Cue(
     r"|library|framework|plugin|extension|package|model|CLI|SDK|engine)\b"
     r"|(?:工具|框架|插件|模型|软件|扩展|程序库|平台)\s*[「“\"'`:：]?\s*(?P<han_after>[A-Za-z][\w.-]*\w)"
     r"|(?P<han_before>[A-Za-z][\w.-]*\w)\s*(?:这个|这款)?(?:工具|框架|插件|模型|软件|平台|扩展)",
-    re.NOFLAG,
+    ignore_case=False,
 )
 _TRIED = Cue(
     r"\b(?:use|used|using|try|tried|trying|test(?:ed|ing)?|install(?:ed|ing)?|found|discovered|adopt(?:ed)?"

@@ -95,6 +95,8 @@ def is_url(text: str) -> bool:
 
 def unique(items: Iterable[str]) -> list[str]:
     """The items in order, without repeats, at most 50."""
+    if isinstance(items, list) and len(items) < 2:
+        return items
     return list(dict.fromkeys(items))[:_LIMIT]
 
 

@@ -49,6 +49,7 @@ _ACTION = Cue(
     r"|购买|支付|安排|调查|调试|整理|备份|重启|下载|上传|注册|准备|检查|验证|完成|提交|设计|实现"
     r"|优化)(?:了)?[^，。；！？\s]{1,20})"
 )
+_PHRASE_END = re.compile(r"\s+(?:because|so|and|but|then|since|which|that)\b|[,.;:]\s*$")
 _EMOTIONS = CueGroup(
     (name, Cue(pattern))
     for name, pattern in (
@@ -151,7 +152,7 @@ def people(text: str) -> list[str]:
 
 def actions(text: str) -> list[str]:
     """At most three phrases that begin with a verb of doing, as written."""
-    return unique(_trimmed(match) for match in _ACTION.findall(text))[:3]
+    return unique([_trimmed(text[match.start() : match.end()]) for match in _ACTION.findall(text)])[:3]
 
 
 def emotion(text: str) -> str:
@@ -178,6 +179,7 @@ def topics(text: str) -> list[str]:
     return [word for word, _ in Counter(_TOPICS.get(word, word) for word in words).most_common(5)]
 
 
-def _trimmed(match: re.Match[str]) -> str:
-    phrase = _AFTERTHOUGHT.sub("", match[1])
-    return re.split(r"\s+(?:because|so|and|but|then|since|which|that)\b|[,.;:]\s*$", phrase)[0].strip(" .,;:")[:60]
+def _trimmed(phrase: str) -> str:
+    phrase = _AFTERTHOUGHT.sub("", phrase)
+    end = _PHRASE_END.search(phrase)
+    return (phrase[: end.start()] if end else phrase).strip(" .,;:")[:60]
