@@ -55,6 +55,7 @@ class Cue:
         for char in _HAN.findall("".join(_telling(part) for part in han)):
             _by_han[char] = _by_han.get(char, 0) | self._han_bit
         signs.cache_clear()
+        _bits_of.cache_clear()
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first match of the English half, else of the Chinese one."""
@@ -115,16 +116,21 @@ def lowered(text: str) -> str:
     return lower
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=256)
 def signs(text: str) -> int:
     """The bits of all halves of cues that can match in `text`."""
     found = 0
-    for word in set(_WORD.findall(lowered(text))):
-        found |= _by_four.get(word[:4], 0) | _by_three.get(word[:3], 0)
+    for word in _WORD.findall(lowered(text)):
+        found |= _bits_of(word)
     if not text.isascii():
         for char in set(text):
             found |= _by_han.get(char, 0)
     return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _bits_of(word: str) -> int:
+    return _by_four.get(word[:4], 0) | _by_three.get(word[:3], 0)
 
 
 def _enter_words(english: str, bit: int) -> None:

@@ -3,7 +3,6 @@
 The closed list of codes is `CODES`; each finding has a line and a suggestion.
 """
 
-import re
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

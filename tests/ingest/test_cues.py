@@ -15,7 +15,8 @@ _SENTENCES = [
     "Maybe lunch, perhaps coffee; the weather is fine", "Never again on a Friday, lesson learned the hard way",
     "Mira prefers tea and can't stand coffee", "The deadline is due by Monday, meeting at ten", "FAILED AGAIN: CRASHED",
     "It finally works, phew", "She likes it, he loves it, they enjoy it", "We settled on the blue paint",
-    "决定采用新方案", "学到一个教训：以后不要周五发版", "米拉喜欢喝绿茶", "明天下午开会，截止周五", "部署到测试服务器失败了",
+    "决定采用新方案", "学到一个教训：以后不要周五发版",
+    "米拉喜欢喝绿茶", "明天下午开会，截止周五", "部署到测试服务器失败了",
     "终于修好了，松了一口气", "我们大家最终敲定预算", "不吃香菜，过敏", "还没决定用哪个", "重要：务必备份",
 ]  # fmt: skip
 _WORDS = sorted({word for sentence in _SENTENCES for word in sentence.split()})
