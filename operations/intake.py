@@ -21,6 +21,7 @@ from ..store.files import FileRecord, drop_file, known_files, write_file
 from ..store.notes import StatedNote, apply_note, delete_note, own_statements
 from ..store.thread import Priority, StoreThread
 from .prepare import Prepared, prepare
+from .twins import second_names
 from .vanish import Hold, is_suspicious
 from .walk import Found, Walk, is_below_unknown, walk
 
@@ -55,6 +56,8 @@ class Intake:
         """Paths that differ from what is stored, as far as anybody looked."""
         self.after_batch: Callable[[], Awaitable[object]] | None = None
         """Awaited after each batch, so that what is in is searchable while the rest is still being read."""
+        self.taken: list[tuple[str, int]] = []
+        """What was taken in since somebody looked here: path, and when the file was written [ns]."""
         self.new_agents: list[str] = []
         self.changed_pages: set[str] = set()
         """Agents whose MEMORY page was taken in since somebody looked here."""
@@ -75,6 +78,7 @@ class Intake:
     async def scan(self, *, confirm_deletes: bool = False) -> ScanResult:
         """Compare the whole workspace with what is stored."""
         now = await asyncio.to_thread(walk, self._root, self._settings.notes.extra)
+        self._set_twins_apart(now, now.files)
         self.last_walk = now
         changed = await self._take_in(now, confirm=confirm_deletes, priority=Priority.BULK)
         changed += await self._let_go(now, None, confirm=confirm_deletes)
@@ -109,7 +113,16 @@ class Intake:
                 continue
             if name.kind in _KIND_NOTES and (stat.st_mode & 0o170000) == 0o100000:
                 found.files[path] = Found(name, stat)
+        beside = [path for path in self.records if not path.isascii() and (self._root / path).exists()]
+        self._set_twins_apart(found, {*found.files, *beside})
         return found
+
+    def _set_twins_apart(self, now: Walk, paths: Iterable[str]) -> None:
+        """A second file of the same name is listed, not taken in; what is in of it already stays."""
+        now.twins = second_names(paths, self.records.keys())
+        for path in now.twins:
+            if path not in self.records:
+                now.files.pop(path, None)
 
     async def _take_in(self, now: Walk, *, confirm: bool, priority: Priority) -> int:
         differing = [path for path in sorted(now.files, reverse=True) if self._may_differ(path, now.files[path])]
@@ -172,6 +185,8 @@ class Intake:
                 self.changed_pages.add(each.name.agent_id)
             self.records[each.path] = each.record
             self.hold.release(each.path)
+            if each.parsed is not None:
+                self.taken.append((each.path, max(each.record.mtime_ns, each.record.ctime_ns)))
         return applied
 
     def _write(self, store: Store, batch: Sequence[Prepared], confirm: bool) -> tuple[int, set[str]]:

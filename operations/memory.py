@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable
 from contextvars import ContextVar
 from functools import partial
@@ -26,7 +26,7 @@ from .intake import Intake
 from .opening import open_store, write_device_file
 from .pages import PageKeeper
 from .rebuild import Rebuilt, mark_damaged, pages_wait, rebuilt
-from .replies import AgentStatus, RescanReply
+from .replies import AgentStatus, RescanReply, Save
 from .requests import Request
 from .settle import Settler
 from .snapshots import SnapshotKeeper, copies_done, copies_wait
@@ -76,6 +76,8 @@ class Memory:
         self.agents: dict[str, AgentStatus] = {}
         self.device = ""
         self.activity = "idle"
+        self.saves: deque[Save] = deque(maxlen=10)
+        """The last notes that were saved and became searchable while somebody watched."""
         self.scan_due = True
         """Whether something on disk may differ that nobody has looked at since the start, or since events were lost."""
         self.last_scan: float | None = None
@@ -146,8 +148,15 @@ class Memory:
         if await self._counted(self.intake.look_at(paths)):
             await self.settle()
 
+        self.intake.taken.clear()
     async def rescan(self, *, confirm_deletes: bool = False) -> RescanReply:
         """Compare every note with what is stored; returns when everything is in and searchable."""
+            self._time_saves()
+
+    def _time_saves(self) -> None:
+        now = self.clock.now_ms()
+        self.saves.extend(Save(path, now / 1000, now / 1000 - written / 1e9) for path, written in self.intake.taken)
+        self.intake.taken.clear()
         started = self.clock.monotonic()
         before, self.activity = self.activity, "scanning"
         try:
@@ -155,6 +164,7 @@ class Memory:
             if self.pages.trusts_nothing:
                 await self.settler.settle(self.clock.today())
                 await self.pages.adopt(self._agents_here())
+            self.intake.taken.clear()  # nobody saved these a moment ago
             await self.settle()
         finally:
             self.activity = before

@@ -90,6 +90,12 @@ def _of_files(memory: Memory, notes: NotesStatus) -> Iterator[Problem]:
             f"{len(walk.conflicts)} copies were left by a file synchroniser, first {min(walk.conflicts)}.",
             "Merge them into their notes by hand, then delete them; they are not taken in.",
         )
+    if walk.twins:
+        yield Problem(
+            "name_clash",
+            f"{len(walk.twins)} notes are not taken in, first {min(walk.twins)}: {walk.twins[min(walk.twins)]}.",
+            "Rename them; nothing was deleted.",
+        )
     if walk.unmatched:
         folders = globs_for(walk.unmatched)
         yield Problem(

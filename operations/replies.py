@@ -66,6 +66,14 @@ class Status(msgspec.Struct):
     """The status reply; every number is computed when it is asked for."""
 
     v: int
+class Save(msgspec.Struct):
+    """A note that was saved and became searchable at `at` [epoch seconds], `latency_s` after it was written."""
+
+    path: str
+    at: float
+    latency_s: float
+
+
     version: str
     pid: int
     uptime_s: float
@@ -86,6 +94,7 @@ class Status(msgspec.Struct):
 
 class RescanReply(msgspec.Struct):
     """A finished scan: files looked at, files taken in, seconds; `held` notes vanished and wait for a second scan."""
+    saves: list[Save] = []
 
     scanned: int
     changed: int

@@ -43,6 +43,7 @@ def build_status(memory: Memory) -> Status:
     )
 
 
+        saves=list(memory.saves),
 def _notes(memory: Memory) -> NotesStatus:
     records, walk = memory.intake.records, memory.intake.last_walk
     counts = note_counts(records)
@@ -54,8 +55,9 @@ def _notes(memory: Memory) -> NotesStatus:
     return NotesStatus(
         known=counts["known"],
         with_findings=counts["with_findings"],
+    twins = [{"path": path, "reason": reason} for path, reason in walk.twins.items()]
         unreadable=faulty[:_LIST_LIMIT],
-        quarantined=(held + large + copies)[:_LIST_LIMIT],
+        quarantined=(held + large + copies + twins)[:_LIST_LIMIT],
         skipped=[{"path": path, "reason": reason} for path, reason in walk.skipped.items()][:_LIST_LIMIT],
         unmatched=len(walk.unmatched),
         masked=sum(each.masked for each in records.values()),

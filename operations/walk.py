@@ -29,6 +29,7 @@ class Walk(msgspec.Struct):
     conflicts: dict[str, str] = {}
     unmatched: set[str] = set()
     unknown: dict[str, str] = {}
+    twins: dict[str, str] = {}
 
 
 def walk(root: Path, extra: Sequence[str]) -> Walk:
