@@ -74,10 +74,10 @@ class Memory:
         self.rebuilt: Rebuilt | None = None
         """How the database was rebuilt after it was damaged; None when it never was."""
         self.agents: dict[str, AgentStatus] = {}
-        self.device = ""
-        self.activity = "idle"
         self.saves: deque[Save] = deque(maxlen=10)
         """The last notes that were saved and became searchable while somebody watched."""
+        self.device = ""
+        self.activity = "idle"
         self.scan_due = True
         """Whether something on disk may differ that nobody has looked at since the start, or since events were lost."""
         self.last_scan: float | None = None
@@ -145,26 +145,26 @@ class Memory:
 
     async def hint(self, paths: Iterable[str]) -> None:
         """Look again at paths (relative, `/`) that may have changed, and take in those that did."""
+        self.intake.taken.clear()
         if await self._counted(self.intake.look_at(paths)):
             await self.settle()
-
-        self.intake.taken.clear()
-    async def rescan(self, *, confirm_deletes: bool = False) -> RescanReply:
-        """Compare every note with what is stored; returns when everything is in and searchable."""
             self._time_saves()
 
     def _time_saves(self) -> None:
         now = self.clock.now_ms()
         self.saves.extend(Save(path, now / 1000, now / 1000 - written / 1e9) for path, written in self.intake.taken)
         self.intake.taken.clear()
+
+    async def rescan(self, *, confirm_deletes: bool = False) -> RescanReply:
+        """Compare every note with what is stored; returns when everything is in and searchable."""
         started = self.clock.monotonic()
         before, self.activity = self.activity, "scanning"
         try:
             result = await self.intake.scan(confirm_deletes=confirm_deletes)
+            self.intake.taken.clear()  # nobody saved these a moment ago
             if self.pages.trusts_nothing:
                 await self.settler.settle(self.clock.today())
                 await self.pages.adopt(self._agents_here())
-            self.intake.taken.clear()  # nobody saved these a moment ago
             await self.settle()
         finally:
             self.activity = before

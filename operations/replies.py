@@ -62,10 +62,6 @@ class Problem(msgspec.Struct):
     fix: str
 
 
-class Status(msgspec.Struct):
-    """The status reply; every number is computed when it is asked for."""
-
-    v: int
 class Save(msgspec.Struct):
     """A note that was saved and became searchable at `at` [epoch seconds], `latency_s` after it was written."""
 
@@ -74,6 +70,10 @@ class Save(msgspec.Struct):
     latency_s: float
 
 
+class Status(msgspec.Struct):
+    """The status reply; every number is computed when it is asked for."""
+
+    v: int
     version: str
     pid: int
     uptime_s: float
@@ -90,11 +90,11 @@ class Save(msgspec.Struct):
     sync: SyncReport
     db: dict[str, Any]
     warnings: list[Problem]
+    saves: list[Save] = []
 
 
 class RescanReply(msgspec.Struct):
     """A finished scan: files looked at, files taken in, seconds; `held` notes vanished and wait for a second scan."""
-    saves: list[Save] = []
 
     scanned: int
     changed: int

@@ -40,10 +40,10 @@ def build_status(memory: Memory) -> Status:
         sync=sync,
         db={"path": str(memory.places.database), **_sizes(memory)},
         warnings=warnings,
+        saves=list(memory.saves),
     )
 
 
-        saves=list(memory.saves),
 def _notes(memory: Memory) -> NotesStatus:
     records, walk = memory.intake.records, memory.intake.last_walk
     counts = note_counts(records)
@@ -52,10 +52,10 @@ def _notes(memory: Memory) -> NotesStatus:
     held = [{"path": path, "reason": each.reason} for path, each in memory.intake.hold.paths.items()]
     large = [{"path": path, "reason": each.reason} for path, each in records.items() if each.state == "too_large"]
     copies = [{"path": path, "reason": reason} for path, reason in walk.conflicts.items()]
+    twins = [{"path": path, "reason": reason} for path, reason in walk.twins.items()]
     return NotesStatus(
         known=counts["known"],
         with_findings=counts["with_findings"],
-    twins = [{"path": path, "reason": reason} for path, reason in walk.twins.items()]
         unreadable=faulty[:_LIST_LIMIT],
         quarantined=(held + large + copies + twins)[:_LIST_LIMIT],
         skipped=[{"path": path, "reason": reason} for path, reason in walk.skipped.items()][:_LIST_LIMIT],
