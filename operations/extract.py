@@ -10,9 +10,9 @@ _KINDS = ("urls", "commands", "paths")
 
 async def extract_metadata(memory: Memory, request: ExtractMetadataRequest) -> ExtractReply:
     """Parse the file as a note, whatever its name, and list what its blocks carry."""
-    note = (await named_file(memory, request.file, request.agent_id)).parsed
+    file = await named_file(memory, request.file, request.agent_id)
     found = {
-        kind: list(dict.fromkeys(item for mention in note.mentions for item in getattr(mention.metadata, kind)))
+        kind: list(dict.fromkeys(item for mention in file.parsed.mentions for item in getattr(mention.metadata, kind)))
         for kind in _KINDS
     }
-    return ExtractReply(request.file, found, {f"{kind}_count": len(found[kind]) for kind in _KINDS})
+    return ExtractReply(file.path, found, {f"{kind}_count": len(found[kind]) for kind in _KINDS})
