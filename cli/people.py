@@ -5,7 +5,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -55,12 +55,30 @@ def show_status(status: dict[str, Any], console: Console) -> None:
     """Eight lines, then a table of what is wrong with a fix each."""
     for name, line in _status_lines(status):
         console.print(Text(f"{name:<10}", "bold"), line, sep="", soft_wrap=True)
-    problems = _problems(status)
-    if problems:
-        table = Table("problem", "what", "fix", box=None, padding=(0, 2, 0, 0))
-        for problem in problems:
-            table.add_row(*(Text(cell) for cell in problem))
+    if table := _problem_table(status):
         console.print(table)
+
+
+def live_view(status: dict[str, Any], now: float) -> Group:
+    """The status as one picture that is drawn again and again, with the last saves; `now` in epoch seconds."""
+    if "error" in status:
+        return Group(Text(status["error"]["message"], _FAILED), Text(status["error"]["hint"], "dim"))
+    lines = [Text.assemble((f"{name:<10}", "bold"), line) for name, line in _status_lines(status)]
+    saves = Table("saved note", "when", "searchable after", box=None, padding=(0, 2, 0, 0))
+    for save in reversed(status.get("saves", [])):
+        saves.add_row(Text(save["path"]), _ago(max(0.0, now - save["at"])), f"{save['latency_s'] * 1000:,.0f} ms")
+    tables = [table for table in (saves if saves.row_count else None, _problem_table(status)) if table is not None]
+    return Group(*lines, *(part for table in tables for part in (Text(""), table)))
+
+
+def _problem_table(status: dict[str, Any]) -> Table | None:
+    problems = _problems(status)
+    if not problems:
+        return None
+    table = Table("problem", "what", "fix", box=None, padding=(0, 2, 0, 0))
+    for problem in problems:
+        table.add_row(*(Text(cell) for cell in problem))
+    return table
 
 
 def _status_lines(status: dict[str, Any]) -> Iterator[tuple[str, Text]]:

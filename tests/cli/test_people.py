@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from memoryd.cli.people import duration, progress_bar, show_reply
+from memoryd.cli.people import duration, live_view, progress_bar, show_reply
 from rich.console import Console
 
 STATUS = {
@@ -132,3 +132,26 @@ def test_progress_shows_phase_and_count():
 
     assert "write" in out.getvalue()
     assert "3/12" in out.getvalue()
+
+
+def test_the_live_view_shows_the_last_saves_and_what_is_wrong():
+    """The eight lines, the newest save first with its latency, then each problem with its fix."""
+    saves = [
+        {"path": "memory/2026-02-12.md", "at": 1000.0, "latency_s": 0.52},
+        {"path": "memory/2026-02-13.md", "at": 1060.0, "latency_s": 0.341},
+    ]
+    out = io.StringIO()
+    Console(file=out, width=200).print(live_view({**STATUS, "saves": saves}, 1062.0))
+    text = out.getvalue()
+
+    assert text.index("memoryd") < text.index("cloud") < text.index("2026-02-13.md") < text.index("2026-02-12.md")
+    assert "341 ms" in text
+    assert "2 s ago" in text
+    assert "Raise max_user_watches." in text
+
+
+def test_the_live_view_of_a_daemon_that_is_away_says_so():
+    """An error takes the place of the status until the daemon answers again."""
+    out = io.StringIO()
+    Console(file=out, width=80).print(live_view({"error": {"message": "No daemon runs here.", "hint": "start it"}}, 0))
+    assert out.getvalue().splitlines() == ["No daemon runs here.", "start it"]
