@@ -97,7 +97,7 @@ def _fill(store: Store, facts: int) -> float:
     """Write the facts unless they are there; the seconds it took."""
     if store.execute("SELECT count(*) FROM facts")[0][0] == facts:
         return 0.0
-    writer, before, n = Writer(seed=3, chinese=0.15), "", 0
+    writer, n = Writer(seed=3, chinese=0.15), 0
     started = time.perf_counter()
     while n < facts:
         with store.transaction() as tx:
@@ -110,8 +110,12 @@ def _fill(store: Store, facts: int) -> float:
                     "INSERT INTO derived VALUES (?, ?, ?, 'live', 'cold', 0.1, ?, 0.5, 'fact', '', ?, ?, 0, 0, '', '')",
                     (n, agent, key, category, day * 86_400_000, day),
                 )
-                write_entry(tx, n, Entry(text, ("Notes",), category, "", before))
-                before = text
+                note, place = f"memory/{day}-{agent}.md", n % _FACTS_A_DAY
+                tx.run(
+                    "INSERT INTO mentions VALUES (?, 'd', ?, ?, ?, 1, 1, '', '[]', '', 0.5, 'fact', '', '{}', '', 0)",
+                    (agent, note, place, key),
+                )
+                write_entry(tx, n, Entry(text, ("Notes",), category, "", agent))
     return time.perf_counter() - started
 
 

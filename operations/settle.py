@@ -34,7 +34,7 @@ _UPSERT_DERIVED = (
     + ", ".join(f"{column} = excluded.{column}" for column in _CHANGING)
 )
 _SIDE_LIMIT = 8_000
-"""Characters of code, links and context that are handed to the index beside a fact's words."""
+"""Characters of code and links that are handed to the index beside a fact's words."""
 
 _JSON = msgspec.json.Encoder()
 _strings = msgspec.json.Decoder(list[str])
@@ -131,23 +131,19 @@ def _numbers(store: Store, agent: str, facts: Sequence[str]) -> dict[str, tuple[
 def _index_entries(store: Store, agent: str, live: Mapping[str, tuple[str, str]]) -> dict[str, Entry]:
     """The index entry of each live fact, given its text and category: where it stands, what belongs to it."""
     rows = store.execute(
-        "SELECT m.fact_id, m.headings, m.metadata, m.code, f.text FROM mentions m"
-        " LEFT JOIN mentions p ON p.agent_id = m.agent_id AND p.device = m.device AND p.path = m.path AND p.n = m.n - 1"
-        " AND m.path <> '' LEFT JOIN facts f ON f.agent_id = p.agent_id AND f.id = p.fact_id"
-        " WHERE m.agent_id = ? AND m.fact_id IN (SELECT value FROM json_each(?)) ORDER BY m.fact_id, m.date DESC",
+        "SELECT fact_id, headings, metadata, code FROM mentions INDEXED BY mentions_fact WHERE agent_id = ?"
+        " AND fact_id IN (SELECT value FROM json_each(?)) ORDER BY fact_id, date DESC",
         (agent, _JSON.encode(list(live)).decode()),
     )
     # A dict keeps the order and drops what repeats.
-    parts: dict[str, tuple[dict[str, None], dict[str, None], dict[str, None]]] = {fact: ({}, {}, {}) for fact in live}
-    for fact, heading_json, metadata_json, code, before in rows:
-        headings, extra, context = parts[str(fact)]
+    parts: dict[str, tuple[dict[str, None], dict[str, None]]] = {fact: ({}, {}) for fact in live}
+    for fact, heading_json, metadata_json, code in rows:
+        headings, extra = parts[str(fact)]
         meta = metadata_of(metadata_json)
         headings.update(dict.fromkeys(_strings.decode(str(heading_json))))
         extra.update(dict.fromkeys([*meta.urls, *meta.commands, *meta.paths, *meta.people, str(code)]))
-        if before:
-            context[str(before)] = None
     return {
-        fact: Entry(text, list(parts[fact][0]), category, _joined(parts[fact][1]), _joined(parts[fact][2]))
+        fact: Entry(text, list(parts[fact][0]), category, _joined(parts[fact][1]), agent)
         for fact, (text, category) in live.items()
     }
 

@@ -10,12 +10,13 @@ import msgspec
 
 from ..store import Store, Value
 from .dates import DayRange
+from .index import owner_token
 from .tokens import Term
 
-COLUMNS = {"body": 1.0, "headings": 0.9, "category": 0.3, "extra": 0.7, "context": 0.4}
+COLUMNS = {"body": 1.0, "headings": 0.9, "category": 0.3, "extra": 0.7, "agent": 0.0}
 """The index's columns in their order, and what a match in each is worth beside one in the fact's own words."""
 
-KEPT = 60
+KEPT = 30
 """How many candidates are ranked at least, and again as many of a named day."""
 RANKED = 1_500
 """Index entries that one bm25 statement may walk."""
@@ -34,10 +35,15 @@ class Weighed(msgspec.Struct, frozen=True):
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """Whose live facts are searched; `agents` None = everybody's. `size` is the greatest fact number."""
+    """Whose live facts are searched; `agents` None = everybody's."""
 
+    last: int
+    """The greatest fact number."""
     size: int
+    """In about how many facts words are counted."""
     agents: Sequence[str] | None
+    owner: str
+    """What keeps an index question to these agents' entries, '' where most entries are theirs anyway."""
     kept: int
     """How many candidates are wanted of each kind."""
     enough: int
@@ -54,12 +60,32 @@ class Scope(msgspec.Struct, frozen=True):
         """The parameters of `condition`."""
         return tuple(self.agents or ())
 
+    def question(self, expression: str) -> str:
+        """An index question for these agents' entries alone, where that saves work."""
+        return f"({self.owner}) AND ({expression})" if self.owner else expression
+
 
 def scope_of(store: Store, agents: Sequence[str] | None, limit: int) -> Scope:
     """The scope of one search that returns at most `limit` facts."""
-    return Scope(
-        _number(store.execute("SELECT max(n) FROM facts")[0][0]), agents, max(KEPT, limit), max(_ENOUGH, limit)
-    )
+    last = _number(store.execute("SELECT max(n) FROM facts")[0][0])
+    everything = Scope(last, last, agents, "", max(KEPT, limit), max(_ENOUGH, limit))
+    if not agents:
+        return everything
+    owners = [Term(owner_token(agent), 1.0) for agent in agents]
+    own = sum(_spread(store, each, last) for each in owners)
+    if own > last // 2:
+        return everything
+    return msgspec.structs.replace(everything, size=max(own, 1), owner=" OR ".join(map(quoted, owners)))
+
+
+def _spread(store: Store, term: Term, last: int) -> int:
+    """In about how many facts a term stands, seen from both ends: an agent's facts may all be old, or all new."""
+    sql = "SELECT count(*), min(rowid), max(rowid) FROM (SELECT rowid FROM search_index WHERE search_index MATCH ?"
+    ends = [f"{sql} ORDER BY rowid {order} LIMIT {_COUNTED})" for order in ("ASC", "DESC")]
+    rows = store.execute(" UNION ALL ".join(ends), (quoted(term), quoted(term)))
+    seen, _, first_reach = map(_number, rows[0])
+    reaches = first_reach, last - _number(rows[1][1]) + 1
+    return seen if seen < _COUNTED else max(seen, min(seen * last // max(reach, 1) for reach in reaches))
 
 
 def weigh(store: Store, scope: Scope, terms: Sequence[Term]) -> list[Weighed]:
@@ -70,10 +96,11 @@ def weigh(store: Store, scope: Scope, terms: Sequence[Term]) -> list[Weighed]:
     )
     for start in range(0, len(terms), _STATEMENT_TERMS):
         some = terms[start : start + _STATEMENT_TERMS]
-        rows = store.execute(" UNION ALL ".join([one] * len(some)), tuple(map(quoted, some)))
+        asked = tuple(scope.question(quoted(term)) for term in some)
+        rows = store.execute(" UNION ALL ".join([one] * len(some)), asked)
         for term, (count, last) in zip(some, rows, strict=True):
             seen, reach = _number(count), _number(last)
-            found.append(Weighed(term, seen if seen < _COUNTED else max(seen, seen * scope.size // max(reach, 1))))
+            found.append(Weighed(term, seen if seen < _COUNTED else max(seen, seen * scope.last // max(reach, 1))))
     return found
 
 
@@ -137,7 +164,7 @@ def _together(common: Sequence[Term], scope: Scope, present: Sequence[Weighed]) 
 
 def _best(store: Store, scope: Scope, expression: str) -> list[int]:
     sql = f"SELECT count(*) FROM (SELECT 1 FROM search_index WHERE search_index MATCH ? LIMIT {RANKED + 1})"
-    few = _number(store.execute(sql, (expression,))[0][0]) <= RANKED
+    few = _number(store.execute(sql, (scope.question(expression),))[0][0]) <= RANKED
     return _ranked(store, scope, expression) if few else _newest(store, scope, expression)
 
 
@@ -148,7 +175,7 @@ def _ranked(store: Store, scope: Scope, expression: str) -> list[int]:
         "SELECT d.n FROM search_index AS s CROSS JOIN derived AS d ON d.n = s.rowid "
         f"WHERE s.search_index MATCH ? AND {scope.condition} ORDER BY bm25(search_index, {weights}) LIMIT {scope.kept}"
     )
-    return [_number(n) for (n,) in store.execute(sql, (expression, *scope.values))]
+    return [_number(n) for (n,) in store.execute(sql, (scope.question(expression), *scope.values))]
 
 
 def _newest(store: Store, scope: Scope, expression: str) -> list[int]:
@@ -158,8 +185,10 @@ def _newest(store: Store, scope: Scope, expression: str) -> list[int]:
         "ORDER BY s.rowid DESC LIMIT ?"
     )
     found: list[int] = []
-    for upper in range(scope.size, 0, -_SLICE):
-        rows = store.execute(sql, (expression, upper - _SLICE, upper, *scope.values, scope.kept - len(found)))
+    for upper in range(scope.last, 0, -_SLICE):
+        rows = store.execute(
+            sql, (scope.question(expression), upper - _SLICE, upper, *scope.values, scope.kept - len(found))
+        )
         found += [_number(n) for (n,) in rows]
         if len(found) >= scope.kept:
             break

@@ -10,21 +10,21 @@ from .tokens import index_tokens
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What one fact can be found by. Column weights stand in `rank.COLUMNS`.
+    """What one fact can be found by. Column weights stand in `candidates.COLUMNS`.
 
     `extra` holds what belongs to the fact without being its words: URLs, commands, paths, code, people.
-    `context` is the text of the block before it, which often is the question that it answers.
+    The blocks around it are no part of its entry: a question looks for them where they stand (neighbours.py).
     """
 
     text: str
     headings: Sequence[str] = ()
     category: str = ""
     extra: str = ""
-    context: str = ""
+    agent: str = ""
 
 
 _JSON = msgspec.json.Encoder()
-_COLUMNS = "body, headings, category, extra, context"
+_COLUMNS = "body, headings, category, extra, agent"
 _MAX_BODY = 4000
 _MAX_SIDE = 600
 """Tokens a column; a page pasted into one block stays findable by its beginning and cannot slow a question down."""
@@ -63,15 +63,20 @@ def remove_entry(tx: Tx, n: int) -> None:
 
 def _columns(entry: Entry) -> tuple[str, ...]:
     return (
-        _column(entry.text, _MAX_BODY),
-        _column("\n".join(entry.headings), _MAX_SIDE),
-        _column(entry.category, _MAX_SIDE),
-        _column(entry.extra, _MAX_SIDE),
-        _column(entry.context, _MAX_SIDE),
+        " ".join(index_tokens(entry.text)[:_MAX_BODY]),
+        _side("\n".join(entry.headings)),
+        _side(entry.category),
+        " ".join(index_tokens(entry.extra)[:_MAX_SIDE]) if entry.extra else "",
+        owner_token(entry.agent),
     )
 
 
-# The context of one block is the text of the one before, and headings repeat: most calls are answered from here.
+def owner_token(agent_id: str) -> str:
+    """The token by which an agent's entries are told apart; no token of a text begins with @."""
+    return f"@{agent_id.lower()}"
+
+
+# Headings and categories repeat from fact to fact.
 @lru_cache(maxsize=256)
-def _column(text: str, limit: int) -> str:
-    return " ".join(index_tokens(text)[:limit])
+def _side(text: str) -> str:
+    return " ".join(index_tokens(text)[:_MAX_SIDE])

@@ -7,12 +7,14 @@ characters, Chinese also each character. No token holds a blank or upper case.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
 import msgspec
 import Stemmer
+
+from .forms import BASE_FORMS
 
 MAX_TOKEN = 100
 """Characters; a longer run (base64, a data URL) is cut, a longer identifier is known by its parts only."""
@@ -41,7 +43,7 @@ _CASE_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _MAX_CASE_PARTS = 6  # a hash falls into dozens of letters and digits, a name does not
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
 
-_stem = Stemmer.Stemmer("english").stemWord
+_stemmed = Stemmer.Stemmer("english").stemWord
 
 _STOP = (
     "a about after again all also am an and any are as at be because been before being but by can could did do "
@@ -57,6 +59,7 @@ STOP_WORDS = frozenset(_STOP.split())
 """English words without a subject of their own: dropped from a question, never from the index."""
 
 _WORD = re.compile(rf"(?<![\w.\-/@:{_MARKS}])[A-Za-z]+(?:['’][a-z]+)?(?![\w\-/@:{_MARKS}]|\.\w)")
+_PLAIN = re.compile(r"[A-Za-z]+")
 _STOP_PHRASES = re.compile(
     "什么时候|为什么|怎么样|什么|怎么|怎样|如何|哪个|哪些|哪里|哪儿|多少|是否|有没有|是不是|请问|告诉我|我们|你们|他们|吗|呢|吧|啊|的"
 )
@@ -70,6 +73,8 @@ class Term(msgspec.Struct, frozen=True):
     weight: float
     prefix: bool = False
     """Whether tokens that only begin with it match too: a single Japanese, Korean or Thai character."""
+    word: str = ""
+    """The word as it was asked, lower case, where it is plain English letters: it may be misspelt."""
 
 
 class QueryTokens(msgspec.Struct, frozen=True):
@@ -92,11 +97,12 @@ def query_tokens(text: str) -> QueryTokens:
     clean = _clean(text)
     asked = list(_tokens(_WORD.sub(_without_stop_word, clean))) or list(_tokens(clean))
     weak = "".join(_STOP_PHRASES.findall(clean))
+    words = {_stem(word): word for word in map(str.lower, _PLAIN.findall(clean))}
     terms: dict[str, Term] = {}
     for token, weight in asked:
         if token not in terms:
             share = 0.2 if weak and token in weak and len(weak) < len(clean) else 1.0
-            terms[token] = Term(token, weight * share, prefix=_is_lone(token))
+            terms[token] = Term(token, weight * share, _is_lone(token), words.get(token, ""))
         if len(terms) == MAX_TERMS:
             break
     return QueryTokens(list(terms.values()), folded(clean))
@@ -107,6 +113,11 @@ def _without_stop_word(match: re.Match[str]) -> str:
     # Capitals mean a name: IT, US, WHO.
     is_name = len(word) > 1 and word.isupper()
     return word if is_name or word.replace("’", "'").lower() not in STOP_WORDS else " "
+
+
+def stems(words: Iterable[str]) -> list[str]:
+    """The token of each lower-case English word."""
+    return [_stem(word) for word in words]
 
 
 def folded(text: str) -> str:
@@ -180,6 +191,10 @@ def _add_word(found: dict[str, float], word: str, share: float) -> None:
         for form in {cut: None, plain: None}:
             if form:
                 found.setdefault(_stem(form) if form.isascii() and form.isalpha() else form, share)
+
+
+def _stem(word: str) -> str:
+    return str(_stemmed(BASE_FORMS.get(word, word)))
 
 
 def _keep(found: dict[str, float], whole: str, share: float) -> None:

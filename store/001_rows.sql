@@ -162,5 +162,5 @@ END;
 -- although that costs their size once more: only so does secure-delete know what to take out of the index pages
 -- (a contentless_delete table leaves deleted words in the file until a merge), and re-ranking reads them.
 CREATE VIRTUAL TABLE search_index USING fts5 (
-    body, headings, category, extra, context, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co S* P* M*'");
+    body, headings, category, extra, agent, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co S* P* M*'");
 INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1);

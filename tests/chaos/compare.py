@@ -20,7 +20,7 @@ _QUESTIONS = {
     "live facts": "SELECT d.agent_id, d.fact_id, f.text, d.tier, round(d.score, 9), d.category, d.importance, d.kind,"
     " d.task_state, d.latest_day, d.on_page, d.distilled, d.summary FROM derived d JOIN facts f ON f.n = d.n"
     " WHERE d.state = 'live'",
-    "index": "SELECT f.agent_id, f.id, s.body, s.headings, s.category, s.extra, s.context FROM search_index s"
+    "index": "SELECT f.agent_id, f.id, s.body, s.headings, s.category, s.extra, s.agent FROM search_index s"
     " JOIN facts f ON f.n = s.rowid",
     "stored facts": "SELECT agent_id, fact_id, category, importance FROM mentions WHERE path = ''",
     "waiting": "SELECT * FROM dirty",

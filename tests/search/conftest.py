@@ -28,9 +28,9 @@ class Memory:
         importance: float = 0.5,
         headings: Sequence[str] = (),
         extra: str = "",
-        context: str = "",
+        note: str = "",
     ) -> int:
-        """State one live fact and return its number."""
+        """State one live fact, the next block of `note` if one is named, and return its number."""
         n = len(self.texts) + 1
         self.texts[n] = text
         with self.store.transaction() as tx:
@@ -40,7 +40,13 @@ class Memory:
                 "INSERT INTO derived VALUES (?, ?, ?, 'live', 'cold', 0, '', ?, 'fact', '', ?, ?, 0, 0, '', '')",
                 (n, agent, key, importance, day * MS_PER_DAY, day),
             )
-            write_entry(tx, n, Entry(text, headings, "", extra, context))
+            write_entry(tx, n, Entry(text, headings, "", extra, agent))
+            if note:
+                tx.run(
+                    "INSERT INTO mentions SELECT ?, 'd', ?, count(*), ?, 1, 1, '', '[]', '', 1, 'fact', '', '{}', '', 0"
+                    " FROM mentions WHERE path = ?",
+                    (agent, note, key, note),
+                )
         return n
 
     def remove(self, n: int) -> None:

@@ -15,10 +15,10 @@ def file_bytes(memory: Any) -> bytes:
 
 def test_entry_is_replaced_not_added(memory: Any) -> None:
     """A fact indexed again is found by its new entry only."""
-    n = memory.add("alpha", context="before")
+    n = memory.add("alpha", extra="before")
 
     with memory.store.transaction() as tx:
-        write_entry(tx, n, Entry("omega"))
+        write_entry(tx, n, Entry("omega", agent="default"))
 
     assert memory.ask("before") == []
     assert memory.ask("omega") == ["alpha"]
@@ -28,7 +28,7 @@ def test_entry_is_replaced_not_added(memory: Any) -> None:
 def test_removed_words_leave_the_file(memory: Any, others: int) -> None:
     """After a removal and a checkpoint no word of the fact stands in the database file, whatever came in between."""
     secret = ["zebrafinch", "quokkabay", "麒麟暗号"]
-    n = memory.add(" ".join(secret), headings=["Xylotomous"], extra="https://vorpal.example/p", context="jabberwock")
+    n = memory.add(" ".join(secret), headings=["Xylotomous"], extra="https://vorpal.example/p jabberwock")
     for other in range(others):
         memory.add(f"ordinary line number {other} about the zebra 麒麟")
     before = file_bytes(memory)
@@ -43,7 +43,7 @@ def test_removed_words_leave_the_file(memory: Any, others: int) -> None:
 
 def test_words_of_a_replaced_entry_leave_the_file(memory: Any) -> None:
     """Writing an entry anew takes the former words out of the file."""
-    n = memory.add("the plain words", context="jabberwock")
+    n = memory.add("the plain words", extra="jabberwock")
 
     with memory.store.transaction() as tx:
         write_entry(tx, n, Entry("the plain words"))
@@ -75,7 +75,7 @@ def test_unchanged_entry_is_not_written_again(memory: Any) -> None:
     log = memory.store.db.path.with_name("memory.db-wal")
 
     with memory.store.transaction() as tx:
-        write_entry(tx, n, Entry("alpha", ["Greek"]))
+        write_entry(tx, n, Entry("alpha", ["Greek"], agent="default"))
 
     assert log.stat().st_size == 0
 
@@ -86,7 +86,14 @@ def test_several_entries_are_written_at_once(memory: Any) -> None:
     with memory.store.transaction() as tx:
         remove_entry(tx, new)
 
-        write_entries(tx, {same: Entry("alpha"), changed: Entry('delta "quoted" 麒麟'), new: Entry("gamma")})
+        write_entries(
+            tx,
+            {
+                same: Entry("alpha", agent="default"),
+                changed: Entry('delta "quoted" 麒麟', agent="default"),
+                new: Entry("gamma", agent="default"),
+            },
+        )
 
     assert memory.ask("alpha") == ["alpha"]
     assert memory.ask("gamma") == ["gamma"]
@@ -116,7 +123,7 @@ def test_index_stays_sound_through_many_changes(memory: Any) -> None:
                     if chance.random() < 0.4:
                         remove_entry(tx, n)
                     else:
-                        write_entry(tx, n, Entry(" ".join(words), ["麒麟", "Server"], "work", "", words[0]))
+                        write_entry(tx, n, Entry(" ".join(words), ["麒麟", "Server"], "work", words[0], "default"))
                 if chance.random() < 0.2:
                     raise InterruptedError
         except InterruptedError:

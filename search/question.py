@@ -1,0 +1,79 @@
+"""A question as the ranking sees it: its terms and their worth, the days it names, the kind of answer it wants."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+
+import msgspec
+
+from .candidates import Weighed
+from .dates import DayRange, named_days
+from .tokens import QueryTokens, index_tokens
+
+_PHRASE_TOKENS = 12
+_WANTS_NUMBER = re.compile(
+    r"\bwhen\b|\b(?:what|which) (?:day|date|year|month|time)\b|\bhow (?:many|much|long|old|often|far|big|tall|late)\b"
+    r"|什么时候|何时|哪一?[天年月日]|几[月日号点年天个]|多少|多[长久大高]|时间"
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million|yesterday|today|tonight|tomorrow"
+    r"|ago|last|next|week|weekend|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february"
+    r"|march|april|may|june|july|august|september|october|november|december)s?\b"
+    r"|[一二三四五六七八九十百千万两半][年月日天号个次人岁米名]|[昨今明]天|[上下]周",
+    re.IGNORECASE,
+)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What the ranking knows of one question."""
+
+    worth: dict[str, float]
+    """Each term's inverse document frequency, weighed by how much of the asked word it stands for."""
+    prefixes: tuple[str, ...]
+    sequence: list[str]
+    """Its first tokens, in order."""
+    days: list[DayRange]
+    today: int
+    wants_number: bool
+    """When, how many, how long: an answer holds a number or a time."""
+    most: float
+    """The sum of all terms' worth."""
+
+    def begun(self, token: str) -> str:
+        """The term that a token of a fact stands for: itself, or a single character that it begins with."""
+        return next((prefix for prefix in self.prefixes if token.startswith(prefix)), token)
+
+    def terms_in(self, tokens: Sequence[str]) -> list[str]:
+        """The terms that stand there, in the question's order: sums of the same numbers stay the same."""
+        present = self.worth.keys() & ({self.begun(token) for token in tokens} if self.prefixes else tokens)
+        return [term for term in self.worth if term in present] if len(present) > 1 else list(present)
+
+    def share(self, terms: Iterable[str]) -> float:
+        """How much of the question these terms are, 0 to 1."""
+        return sum([self.worth[term] for term in terms]) / self.most
+
+
+def question_of(asked: QueryTokens, terms: Sequence[Weighed], size: int, today: int) -> Question:
+    """The question over a memory of about `size` facts; `today` in days since 1970."""
+    worth: dict[str, float] = {}
+    for each in terms:
+        worth[each.term.text] = max(worth.get(each.term.text, 0.0), _worth(each, size))
+    return Question(
+        worth,
+        tuple(each.term.text for each in terms if each.term.prefix),
+        index_tokens(asked.phrase)[:_PHRASE_TOKENS],
+        named_days(asked.phrase, date(1970, 1, 1) + timedelta(today)),
+        today,
+        _WANTS_NUMBER.search(asked.phrase) is not None,
+        sum(worth.values()) or 1.0,
+    )
+
+
+def has_number(text: str) -> bool:
+    """Whether a text holds a number, a date or a word of time."""
+    return _NUMBER.search(text) is not None
+
+
+def _worth(each: Weighed, size: int) -> float:
+    return each.term.weight * math.log1p((max(size, each.count) - each.count + 0.5) / (each.count + 0.5))

@@ -1,0 +1,216 @@
+"""How well one fact answers a question, from 0 to 1, in parts that can be shown.
+
+BM25 over fields (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009,
+section 3.6) as a share of the most that the question could get. The blocks around a fact count as one more
+field. Words standing together and a day that the question names raise the score; a block that only asks, and
+one without a number where a number is wanted, stand a little behind; importance and recency bend it a little.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from itertools import pairwise
+
+import msgspec
+
+from .candidates import COLUMNS
+from .neighbours import WEIGHTS
+from .question import Question, has_number
+from .tokens import index_tokens
+
+K1 = 0.6
+B = 0.03
+TYPICAL_TOKENS = 20
+PHRASE = 0.25
+NEAR = 0.05
+DAY = 0.25
+PRIOR = 0.05
+ASKS = 0.2
+"""How far a block that ends with a question mark stands behind."""
+NUMBER = 0.1
+"""How far a block without a number stands behind where the question wants one."""
+HEADING_WITH_WORDS = 1.1
+"""What a heading counts more where the fact's own words answer at least half of the question."""
+CONTEXT_ALONE = 0.8
+"""What the blocks around count where the fact itself answers nothing, beside where it answers half or more."""
+NEAR_TOKENS = 3
+
+_HEADINGS, *_SIDES = list(COLUMNS.values())[1:-1]
+_LABEL = re.compile(r"[^:：\n]{1,30}(?::(?=\s)|：)")
+_CLOSERS = " \t\n)]}\"'”’」』》*_~"
+
+
+class Block(msgspec.Struct):
+    """One fact as it is judged. The fields hold tokens, separated by blanks."""
+
+    n: int
+    agent_id: str
+    fact_id: str
+    text: str
+    """The fact's words, or their beginning and end."""
+    importance: float
+    first_day: int
+    latest_day: int
+    body: str
+    headings: str
+    category: str
+    extra: str
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question itself."""
+        return self.text.rstrip(_CLOSERS).endswith(("?", "？"))
+
+    def is_of(self, question: Question) -> bool:
+        """Whether the question names a day of it."""
+        return any(first <= day <= last for first, last in question.days for day in (self.first_day, self.latest_day))
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """A block at first sight: the terms in its own words, in its fields, and around it with their worth there."""
+
+    block: Block
+    own: list[str]
+    fields: list[str]
+    outside: dict[str, float]
+
+    def promise(self, question: Question) -> float:
+        """Roughly its relevance, from what is known already."""
+        here = {*self.own, *self.fields}
+        around = sum([question.worth[term] * weight for term, weight in self.outside.items() if term not in here])
+        return question.share(here) + 0.7 * around / question.most + DAY * self.block.is_of(question)
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """One fact and its score. `own` and `matched` are the terms found in it, and in it or around it."""
+
+    block: Block
+    relevance: float
+    own: list[str]
+    matched: list[str]
+    parts: dict[str, float]
+
+
+def seen(
+    question: Question, blocks: Mapping[int, Block], around: Callable[[int], Iterable[tuple[int, int]]]
+) -> list[Seen]:
+    """All blocks that hold or are near a term or lie on a named day.
+
+    `around` gives distance and number of the blocks around one.
+    """
+    own = {n: question.terms_in(block.body.split()) for n, block in blocks.items()}
+    fields: dict[str, list[str]] = {}
+    found = []
+    for n, block in blocks.items():
+        # Headings and categories repeat from block to block.
+        side = f"{block.headings} {block.category} {block.extra}"
+        if side not in fields:
+            fields[side] = question.terms_in(side.split())
+        outside: dict[str, float] = {}
+        for distance, other in around(n):
+            if other != n and own.get(other):
+                # What follows a question answers it.
+                weight = WEIGHTS[distance] * (2 if distance == -1 and blocks[other].asks else 1)
+                for term in own[other]:
+                    outside[term] = outside.get(term, 0.0) + weight
+        if own[n] or fields[side] or outside or block.is_of(question):
+            found.append(Seen(block, own[n], fields[side], outside))
+    return found
+
+
+def judge(question: Question, at: Seen) -> Judged:
+    """Score one fact."""
+    block, outside = at.block, at.outside
+    tokens = block.body.split()
+    places = _places(question, tokens) if at.own else {}
+    own = _own(question, at, places)
+    slack = K1 * (1 - B + B * len(tokens) / TYPICAL_TOKENS)
+    weight = CONTEXT_ALONE + (1 - CONTEXT_ALONE) * min(1.0, 2 * question.share(own))
+    counts = own | {term: own.get(term, 0.0) + weight * outside[term] for term in outside}
+    words, with_context = _bm25(question, own, slack), _bm25(question, counts, slack)
+    parts = {
+        "words": words,
+        "context": with_context - words,
+        "phrase": PHRASE * _phrase(question, block.body),
+        "near": NEAR * _near(question, places),
+        "asks": 1 - ASKS * block.asks,
+        "number": 1 - NUMBER * (question.wants_number and not has_number(_unlabelled(block.text))),
+        "day": DAY * block.is_of(question),
+        "prior": 1 - PRIOR + PRIOR * _prior(block.importance, question.today - block.latest_day),
+    }
+    matched = [term for term in question.worth if term in counts]
+    return Judged(block, _sum(parts), [term for term in question.worth if term in own], matched, parts)
+
+
+def _sum(parts: Mapping[str, float]) -> float:
+    added = parts["words"] + parts["context"] + parts["phrase"] + parts["near"]
+    said = added / (1 + PHRASE + NEAR) * parts["asks"] * parts["number"]
+    return min(1.0, (said * (1 - DAY) + parts["day"]) * parts["prior"])
+
+
+def _own(question: Question, at: Seen, places: Mapping[str, list[int]]) -> dict[str, float]:
+    """How often each term stands in the fact, its fields weighed."""
+    block = at.block
+    counts = {term: float(len(positions)) for term, positions in places.items()}
+    for term in _label_terms(question, block.text) if places else ():
+        counts[term] = counts.get(term, 0.0) + 1.0
+    if at.fields:
+        weights = (_HEADINGS + HEADING_WITH_WORDS * min(1.0, 2 * question.share(places)), *_SIDES)
+        for weight, field in zip(weights, (block.headings, block.category, block.extra), strict=True):
+            # Once a field: a heading that repeats a word does not say it twice.
+            for term in question.terms_in(field.split()) if field else ():
+                counts[term] = counts.get(term, 0.0) + weight
+    return counts
+
+
+def _places(question: Question, tokens: list[str]) -> dict[str, list[int]]:
+    """Where each of the question's terms stands."""
+    if question.prefixes:
+        tokens = [question.begun(token) for token in tokens]
+    places: dict[str, list[int]] = {}
+    for position, token in enumerate(tokens):
+        if token in question.worth:
+            places.setdefault(token, []).append(position)
+    return places
+
+
+def _bm25(question: Question, counts: Mapping[str, float], slack: float) -> float:
+    return sum([question.worth[term] * count / (count + slack) for term, count in counts.items()]) / question.most
+
+
+def _phrase(question: Question, body: str) -> float:
+    sequence = question.sequence
+    return float(len(sequence) > 1 and f" {' '.join(sequence)} " in f" {body} ")
+
+
+def _near(question: Question, places: Mapping[str, list[int]]) -> float:
+    """The share of neighbouring terms of the question that stand close together, in order, here too."""
+    if len(places) < 2:
+        return 0.0
+    pairs = list(pairwise(question.worth))
+    close = sum(
+        any(0 < after - here <= NEAR_TOKENS for here in places[left] for after in places[right])
+        for left, right in pairs
+        if left in places and right in places
+    )
+    return close / len(pairs)
+
+
+def _label_terms(question: Question, text: str) -> list[str]:
+    """Terms in what the block names at its beginning, before a colon: who speaks, or what it is about."""
+    label = _LABEL.match(text)
+    return question.terms_in(_label_tokens(label.group())) if label else []
+
+
+@lru_cache(maxsize=256)
+def _label_tokens(label: str) -> list[str]:
+    return index_tokens(label)
+
+
+def _unlabelled(text: str) -> str:
+    return _LABEL.sub("", text, count=1)
+
+
+def _prior(importance: float, age_days: int) -> float:
+    """0..1, half from importance, half from recency that falls by half in a year and never to nothing."""
+    return 0.5 * importance + 0.5 / (1 + max(age_days, 0) / 365)
