@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -31,7 +30,7 @@ from .pull import Progress, Pulled, Puller
 from .push import HeadMovedError, Pusher, remember_cloud
 from .seal import KeyRing
 from .snapshot import has_duty, write_snapshot
-from .status import Drilled, SyncStatus, last_drill
+from .status import SyncStatus
 from .waits import Schedule, WaitAfterFailure
 from .wire import check_cloud, key_id_of
 
@@ -52,7 +51,7 @@ class SyncService:
     """Keeps this device's memory in step with the cloud.
 
     `settle` brings derived values up to date after a pull; `critical` gives an agent's critical state;
-    `on_new_device` is awaited with a new device id and answers with what a person should know, `on_reread` with notes that have to be ingested again.
+    `on_new_device` is awaited with a new device id, `on_reread` with notes that have to be ingested again.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class SyncService:
         *,
         settle: Callable[[], Awaitable[None]],
         critical: Critical,
-        on_new_device: Callable[[str], Awaitable[list[str]]] | None = None,
+        on_new_device: Callable[[str], Awaitable[None]] | None = None,
         on_reread: Callable[[list[str]], Awaitable[Any]] | None = None,
         keys: KeyRing | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -114,17 +113,14 @@ class SyncService:
         """Bring the numbers of `status` up to date; the cloud is not asked."""
         today = day_start_ms(self.clock.today())
 
-        def read(store: Store) -> tuple[int, int, int, str, dict[str, str], Drilled | None]:
+        def read(store: Store) -> tuple[int, int, int, str, dict[str, str]]:
             faults = {each.device: each.fault for each in cursors(store) if each.fault}
-            undrawn = 0 if key_id_of(store.meta(CLOUD)) else count_undrawn(store)
-            sent_today = bytes_since(store, today)
-            return count_unsent(store), undrawn, sent_today, memory_hash(store), faults, last_drill(store)
+            return count_unsent(store), count_undrawn(store), bytes_since(store, today), memory_hash(store), faults
 
-        unsent, undrawn, sent_today, heads, faults, drilled = await self.thread.call(read, priority=Priority.READ)
+        unsent, undrawn, sent_today, heads, faults = await self.thread.call(read, priority=Priority.READ)
         status = self.status
         status.pending_rows, status.picture_pending, status.bytes_today = unsent, undrawn, sent_today
         status.memory_hash = None if unsent else heads
-        status.last_drill = drilled
         status.faults = faults
 
     async def run(self) -> None:
@@ -180,15 +176,6 @@ class SyncService:
         await self.client.reconnect()
         self.status.attempts, self.status.retry_at = 0, None
 
-    @asynccontextmanager
-    async def exclusive(self) -> AsyncIterator[None]:
-        """Nobody exchanges meanwhile; the numbers of `status` are brought up to date at the end."""
-        async with self._lock:
-            try:
-                yield
-            finally:
-                await self.count()
-
     async def last_push(self, limit_s: float) -> None:
         """Try for at most `limit_s` seconds to send what is unsent, before the daemon ends."""
         try:
@@ -236,7 +223,6 @@ class SyncService:
                 done.pushed += await self._send()
                 if done.pushed:
                     await self._keeper.keep()
-                self.status.as_of_reaches = await self._keeper.reach() / 1000 or None
             except HeadMovedError:
                 continue  # a lost reply, a late request or a fork: the next look tells
             cloud = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
@@ -312,7 +298,7 @@ class SyncService:
         self._log.warning("%s", notice)
         self.status.notices = [*self.status.notices, notice]
         if self._on_new_device is not None:
-            self.status.notices += await self._on_new_device(new)
+            await self._on_new_device(new)
 
     async def _send(self) -> int:
         if await has_duty(self.thread):
