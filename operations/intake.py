@@ -6,6 +6,7 @@ deleted only under a folder that could be listed (SPEC section 3).
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 import msgspec
@@ -20,7 +21,8 @@ from ..store import Store, Tx
 from ..store.files import FileRecord, drop_file, known_files, write_file
 from ..store.notes import StatedNote, apply_note, delete_note, own_statements
 from ..store.thread import Priority, StoreThread
-from .prepare import Prepared, prepare
+from .prepare import Prepared
+from .preparing import Batch, Job, Preparer, prepare_batch
 from .twins import second_names
 from .vanish import Hold, is_suspicious
 from .walk import Found, Walk, is_below_unknown, walk
@@ -127,18 +129,35 @@ class Intake:
     async def _take_in(self, now: Walk, *, confirm: bool, priority: Priority) -> int:
         differing = [path for path in sorted(now.files, reverse=True) if self._may_differ(path, now.files[path])]
         self.waiting.update(differing)
+        batches = [differing[at : at + _BATCH_NOTES] for at in range(0, len(differing), _BATCH_NOTES)]
         changed = 0
+
+        def job(path: str) -> Job:
+            return Job(path, now.files[path].name, self.records.get(path))
+
         # Newest names first, and the lock let go between batches: a note saved while the archive is still
         # being read is in within a moment.
-        for start in range(0, len(differing), _BATCH_NOTES):
-            batch = differing[start : start + _BATCH_NOTES]
-            async with self._lock:
-                prepared = await asyncio.to_thread(self._prepare_all, batch, now)
-                changed += await self._apply_all(prepared, confirm=confirm, priority=priority)
-                self.waiting.difference_update(batch)
-            if self.after_batch is not None:
-                await self.after_batch()
+        async with (
+            Preparer(self._root, self._settings.notes, len(differing)) as preparer,
+            aclosing(preparer.in_turn(batches, job, self._clock.now_ms)) as coming,
+        ):
+            async for jobs, prepared in coming:
+                async with self._lock:
+                    ready = await self._anew(jobs, prepared)
+                    changed += await self._apply_all(ready, confirm=confirm, priority=priority)
+                    self.waiting.difference_update([each.path for each in jobs])
+                if self.after_batch is not None:
+                    await self.after_batch()
         return changed
+
+    async def _anew(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> list[Prepared]:
+        """What was prepared; a file that somebody else took in meanwhile is read again, or older words would win."""
+        again = [Job(job.path, job.name, now) for job in jobs if (now := self.records.get(job.path)) is not job.known]
+        if not again:
+            return list(prepared)
+        batch = Batch(str(self._root), self._settings.notes, self._clock.now_ms(), again)
+        fresh = {each.path: each for each in await asyncio.to_thread(prepare_batch, batch)}
+        return [fresh.get(each.path, each) for each in prepared]
 
     def _may_differ(self, path: str, found: Found) -> bool:
         record, stat = self.records.get(path), found.stat
@@ -150,13 +169,6 @@ class Intake:
         if seen != (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino):
             return True
         return max(stat.st_mtime_ns, stat.st_ctime_ns) > record.seen_at * 1_000_000 - _TRUST_AFTER_NS
-
-    def _prepare_all(self, paths: Sequence[str], now: Walk) -> list[Prepared]:
-        stamp = self._clock.now_ms()
-        return [
-            prepare(self._root, path, now.files[path].name, self.records.get(path), self._settings.notes, stamp)
-            for path in paths
-        ]
 
     async def _apply_all(self, prepared: Sequence[Prepared], *, confirm: bool, priority: Priority) -> int:
         changed = 0

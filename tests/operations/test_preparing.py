@@ -1,0 +1,148 @@
+"""A long queue is read by a process of its own, and nothing depends on its life (DESIGN section 5)."""
+
+import asyncio
+import io
+import logging
+import os
+import signal
+from pathlib import Path
+
+import msgspec
+import pytest
+from memoryd.config import NotesSettings
+from memoryd.ingest.names import classify
+from memoryd.operations import preparing
+from memoryd.operations.preparing import LONG_QUEUE, Batch, Job, Preparer, prepare_batch, work
+
+_MANY = LONG_QUEUE + 30
+
+
+def _write(folder: Path, count: int = _MANY) -> list[str]:
+    (folder / "memory").mkdir(parents=True, exist_ok=True)
+    paths = [f"memory/2025-{1 + n // 28:02}-{1 + n % 28:02}.md" for n in range(count)]
+    for n, path in enumerate(paths):
+        (folder / path).write_text(f"# {path[7:17]}\n- 浇花 number {n}\n- password: hunter2x{n}\n", "utf-8")
+    return paths
+
+
+def _job(path: str) -> Job:
+    return Job(path, classify(path), None)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def _all(preparer: Preparer, paths: list[str], on_batch=lambda number: None) -> dict[str, preparing.Prepared]:
+    found = {}
+    batches = [paths[at : at + 16] for at in range(0, len(paths), 16)]
+    number = 0
+    async for _, prepared in preparer.in_turn(batches, _job, lambda: 1_000):
+        found.update({each.path: each for each in prepared})
+        on_batch(number)
+        number += 1
+    return found
+
+
+async def test_the_process_prepares_what_a_thread_would(tmp_path):
+    """Whatever goes through the pipes arrives unchanged, and the process ends with the queue."""
+    paths = _write(tmp_path)
+    (tmp_path / paths[3]).write_bytes(b"\xff\xfe bad \0 bytes \xed\xa0\x80\n- x\n")
+    (tmp_path / paths[4]).unlink()
+    here = prepare_batch(Batch(str(tmp_path), NotesSettings(), 1_000, [_job(path) for path in paths]))
+
+    async with Preparer(tmp_path, NotesSettings(), len(paths)) as preparer:
+        pid = preparer.pid
+        there = await _all(preparer, paths)
+
+    assert pid
+    assert not _is_alive(pid)
+    assert msgspec.to_builtins(list(there.values())) == msgspec.to_builtins(here)
+
+
+async def test_a_queue_outlives_its_process(tmp_path, caplog):
+    """When the process is killed in the middle, the rest is prepared in a thread, and the log says so."""
+    paths = _write(tmp_path)
+
+    async with Preparer(tmp_path, NotesSettings(), len(paths)) as preparer:
+        with caplog.at_level(logging.WARNING):
+            found = await _all(preparer, paths, lambda n: n == 1 and os.kill(preparer.pid, signal.SIGKILL))
+        pid = preparer.pid
+
+    assert list(found) == paths
+    assert all(each.parsed is not None for each in found.values())
+    assert pid == 0
+    assert "goes on in a thread" in caplog.text
+
+
+async def test_without_a_process_to_be_had_a_thread_does_it(tmp_path, monkeypatch, caplog):
+    """At the limit of tasks the queue is read all the same."""
+    paths = _write(tmp_path)
+
+    async def refuse(*_args, **_more):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", refuse)
+    async with Preparer(tmp_path, NotesSettings(), len(paths)) as preparer:
+        found = await _all(preparer, paths)
+
+    assert len(found) == len(paths)
+    assert "no process can be started" in caplog.text
+
+
+@pytest.mark.parametrize("queued", [0, 1, LONG_QUEUE])
+async def test_a_short_queue_starts_no_process(tmp_path, queued):
+    """A saved note, or fifty, are not worth a process."""
+    async with Preparer(tmp_path, NotesSettings(), queued) as preparer:
+        assert preparer.pid == 0
+
+
+async def test_a_name_that_no_frame_holds_is_prepared_here(tmp_path, caplog):
+    """A file name that is not UTF-8 stops neither its batch nor the queue."""
+    paths = _write(tmp_path)
+    odd = os.fsdecode(b"memory/2024-01-01-\xff.md")
+    (tmp_path / odd).write_text("- tea\n")
+
+    async with Preparer(tmp_path, NotesSettings(), len(paths)) as preparer:
+        (found,) = await preparer.prepare([Job(odd, classify(odd), None)], 1_000)
+
+    assert found.parsed is not None
+    assert [each.text for each in found.parsed.mentions] == ["tea"]
+
+
+def test_work_ends_when_the_pipe_does(tmp_path):
+    """An orphaned process sees the end of its pipe and stops."""
+    target = io.BytesIO()
+
+    work(io.BytesIO(), target)
+
+    assert target.getvalue() == b""
+
+
+async def test_newer_words_win_over_prepared_ones(mind):
+    """A note that is saved and taken in after it was prepared ahead is not set back to its older words."""
+    paths = _write(mind.workspace)
+    intake = mind.memory.intake
+    late = sorted(paths, reverse=True)[20]
+    settle, calls = intake.after_batch, []
+
+    async def save_the_late_one() -> None:
+        if not calls:
+            calls.append(late)
+            (mind.workspace / late).write_text("- the newest words\n", "utf-8")
+            await intake.look_at([late])
+        await settle()
+
+    intake.after_batch = save_the_late_one
+    await mind.memory.rescan()
+
+    rows = await mind.sql(
+        "SELECT f.text FROM mentions m JOIN facts f ON f.agent_id = m.agent_id AND f.id = m.fact_id WHERE m.path = ?",
+        late,
+    )
+    assert rows == [("the newest words",)]
+    assert len(intake.records) == _MANY
