@@ -17,6 +17,7 @@ from ..tiers.hot import hot_state
 from ..tiers.tree_edits import prune
 from .change_log import recorded
 from .consolidation_report import write_report
+from .contradictions import settle_contradictions
 from .llm import llm_of
 from .memory import Memory, report_progress
 from .requests import ConsolidateRequest
@@ -38,6 +39,7 @@ async def consolidate(memory: Memory, request: ConsolidateRequest) -> Consolidat
     if depth >= MODES.index("full"):
         await _derive_all(memory, agent)
     await memory.settle([agent])
+    reply.superseded = await settle_contradictions(memory, agent)
     if depth >= MODES.index("daily"):
         reply.pruned_nodes = len(await memory.thread.call(lambda store: _prune(store, memory, agent)))
     if depth >= MODES.index("monthly"):

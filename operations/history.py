@@ -30,9 +30,25 @@ def _history(store: Store, agent_id: str, fact: str) -> HistoryReply:
     before = _walk(store, agent_id, fact, backwards=True)
     after = _walk(store, agent_id, fact, backwards=False)
     chain = [each for each in (_fact(store, agent_id, one) for one in [*reversed(before), fact, *after]) if each]
-    return HistoryReply(
-        row["id"], row["text"], row["state"], row["first_seen"], standings(store, agent_id, [fact])[fact].sources, chain
+    links = _links(store, agent_id, fact)
+    places = standings(store, agent_id, [fact])[fact].sources
+    return HistoryReply(row["id"], row["text"], row["state"], row["first_seen"], places, chain, **links)
+
+
+def _links(store: Store, agent_id: str, fact: str) -> dict[str, Any]:
+    """What contradicts the fact: the later one that it gave way to, and the earlier ones that gave way to it."""
+    later = store.execute(
+        "SELECT value FROM edits WHERE agent_id = ? AND fact_id = ? AND field = 'superseded_by' AND value IS NOT NULL",
+        (agent_id, fact),
     )
+    earlier = store.execute(
+        "SELECT fact_id FROM edits WHERE agent_id = ? AND value = ? AND field = 'superseded_by' ORDER BY fact_id",
+        (agent_id, fact),
+    )
+    return {
+        "superseded_by": _fact(store, agent_id, str(later[0][0])) if later else None,
+        "supersedes": [each for row in earlier if (each := _fact(store, agent_id, str(row[0]))) is not None],
+    }
 
 
 def _fact(store: Store, agent_id: str, fact: str) -> dict[str, Any] | None:

@@ -174,6 +174,8 @@ class HistoryReply(msgspec.Struct):
     first_seen: float
     places: list[Source]
     chain: list[dict[str, Any]]
+    superseded_by: dict[str, Any] | None = None
+    supersedes: list[dict[str, Any]] = []
 
 
 class SyncReply(msgspec.Struct):

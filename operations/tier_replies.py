@@ -70,6 +70,7 @@ class ConsolidateReply(msgspec.Struct, omit_defaults=True):
     evicted_warm: int | msgspec.UnsetType = msgspec.UNSET
     archived_cold: int | msgspec.UnsetType = msgspec.UNSET
     hot_size_bytes: int | msgspec.UnsetType = msgspec.UNSET
+    superseded: int | msgspec.UnsetType = msgspec.UNSET
     ingested_facts: int | msgspec.UnsetType = msgspec.UNSET
     ingest_skipped: int | msgspec.UnsetType = msgspec.UNSET
     ingest_error: str | msgspec.UnsetType = msgspec.UNSET

@@ -60,10 +60,10 @@ async def test_the_report_counts_what_was_committed(mind):
 
 
 async def test_each_mode_reports_its_own_fields(mind):
-    """Quick has the six of the original, each deeper mode adds some."""
+    """Quick has the six of the original and `superseded`, each deeper mode adds some."""
     replies = {mode: await mind.ask("consolidate", mode=mode) for mode in MODES}
 
-    quick = {"mode", "agent_id", "timestamp", "evicted_warm", "archived_cold", "hot_size_bytes"}
+    quick = {"mode", "agent_id", "timestamp", "evicted_warm", "archived_cold", "hot_size_bytes", "superseded"}
     daily = quick | {"ingested_facts", "ingest_skipped", "pruned_nodes"}
     monthly = daily | {"tree_rebuilt", "described_nodes", "expired"}
     assert [set(replies[mode]) for mode in MODES] == [quick, daily, monthly, monthly | {"report"}]

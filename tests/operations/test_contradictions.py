@@ -1,0 +1,73 @@
+"""PROBLEMS TR-6: of two contradicting facts the newer is current, the older superseded with a link."""
+
+
+async def states(mind):
+    return {text: state for text, (state, _) in (await mind.facts()).items()}
+
+
+async def test_the_newer_is_current_and_the_older_superseded_with_a_link(mind):
+    """Neither both kept as equals nor both deleted; both stand in each other's history."""
+    await mind.note("memory/2026-02-10.md", "- I love night trains\n")
+    await mind.note("memory/2026-02-13.md", "- I hate night trains\n- I love coffee\n")
+
+    reply = await mind.ask("consolidate")
+
+    assert reply["superseded"] == 1
+    assert await states(mind) == {
+        "I love night trains": "superseded", "I hate night trains": "live", "I love coffee": "live",
+    }  # fmt: skip
+    assert await mind.hits("night trains") == ["I hate night trains"]
+    old = await mind.ask("history", text="I love night trains")
+    new = await mind.ask("history", text="I hate night trains")
+    assert old["superseded_by"]["text"] == "I hate night trains"
+    assert [each["text"] for each in new["supersedes"]] == ["I love night trains"]
+    assert (await mind.outcome("audit")).exit_code == 0
+
+
+async def test_deciding_again_changes_nothing(mind):
+    """The same rows, the same answer."""
+    await mind.note("memory/2026-02-13.md", "- 我喜欢咖啡\n- 我讨厌咖啡\n")
+    first = await mind.ask("consolidate")
+
+    second = await mind.ask("consolidate", mode="daily")
+
+    assert (first["superseded"], second["superseded"]) == (1, 0)
+    assert await states(mind) == {"我喜欢咖啡": "superseded", "我讨厌咖啡": "live"}
+
+
+async def test_what_a_later_note_states_again_is_current_again(mind):
+    """A fact that a later note still states is never superseded."""
+    await mind.note("memory/2026-02-10.md", "- I love night trains\n")
+    await mind.note("memory/2026-02-11.md", "- I hate night trains\n")
+    await mind.ask("consolidate")
+    await mind.note("memory/2026-02-13.md", "- I love night trains\n")
+
+    await mind.ask("consolidate")
+
+    assert await states(mind) == {"I love night trains": "live", "I hate night trains": "superseded"}
+
+
+async def test_facts_stored_by_command_are_judged_by_the_day_they_were_said(mind):
+    """The order of storing decides, also against a note of an earlier day."""
+    await mind.note("memory/2026-02-10.md", "- Alice enjoys early meetings\n")
+    await mind.ask("store", text="Alice can't stand early meetings", category="people")
+
+    await mind.ask("consolidate")
+
+    assert (await states(mind))["Alice enjoys early meetings"] == "superseded"
+
+
+async def test_a_decision_can_be_undone(mind):
+    """`undo` brings the older one back, for as long as nothing is said again."""
+    await mind.note("memory/2026-02-13.md", "- I love night trains\n- I hate night trains\n")
+    await mind.ask("consolidate")
+
+    await mind.ask("undo")
+
+    assert set((await states(mind)).values()) == {"live"}
+    await mind.ask("consolidate")
+    assert set((await states(mind)).values()) == {"live"}
+    mind.clock.advance(86_400)
+    await mind.note("memory/2026-02-14.md", "- I hate night trains\n")
+    await mind.ask("consolidate")
+    assert await states(mind) == {"I love night trains": "superseded", "I hate night trains": "live"}
