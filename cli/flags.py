@@ -20,7 +20,10 @@ from ..operations.requests import Request
 
 
 class Shape(msgspec.Struct):
-    """How one field looks as a flag. `kind` is the type of one value; `pair` takes two, `many` may be repeated."""
+    """How one field looks as a flag. `kind` is the type of one value; `pair` takes two, `many` may be repeated.
+
+    An `argument` stands after the command's name without a flag.
+    """
 
     kind: type = str
     pair: bool = False
@@ -30,6 +33,7 @@ class Shape(msgspec.Struct):
     path: bool = False
     choices: list[str] = []
     metavar: str | None = None
+    argument: bool = False
 
 
 def options(request: type[Request]) -> list[click.Parameter]:
@@ -69,8 +73,10 @@ def checked(request: type[Request], given: dict[str, Any]) -> Request:
         raise UsageError(f"{flag}: {what[:1].lower()}{what[1:]}.", "The command with --help lists its flags.") from None
 
 
-def _option(field: FieldInfo) -> click.Option:
+def _option(field: FieldInfo) -> click.Parameter:
     shape = _shape(field.type)
+    if shape.argument:
+        return click.Argument([field.name], type=_click_type(shape), required=field.required)
     names = [field.name, flag_name(field), *shape.spellings]
     if shape.kind is bool:
         return click.Option(names, is_flag=True, default=False, help=shape.help)
@@ -122,6 +128,7 @@ def _unwrapped(annotation: Any, shape: Shape) -> Any:
                 shape.spellings = extra.get("flags", shape.spellings)
                 shape.path = extra.get("path", shape.path)
                 shape.metavar = extra.get("metavar", shape.metavar)
+                shape.argument = extra.get("argument", shape.argument)
         else:
             annotation = next(each for each in get_args(annotation) if each is not NoneType)
     return annotation

@@ -14,6 +14,7 @@ import msgspec
 from ..errors import NoInputError, TryLaterError
 from ..model import MASK_FORGOTTEN
 from ..store import Store, Tx
+from ..store.forget import lift
 from ..store.versions import set_edit, set_hot_item, set_tree_node
 from .tier_replies import Change, UndoReply
 
@@ -85,11 +86,7 @@ def _bring_back(tx: Tx, agent_id: str, key: str, values: list[Any] | None) -> st
     elif table == "edit":
         set_edit(tx, agent_id, one, two, value)
     else:
-        tx.run(
-            "UPDATE forgotten SET lifted_version = ?, rev = ? WHERE agent_id = ? AND fact_id = ?",
-            (tx.next_version(), tx.next_rev(), agent_id, one),
-        )
-        tx.touch(agent_id, one)
+        lift(tx, agent_id, one)
         return one
     return ""
 

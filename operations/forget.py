@@ -11,14 +11,20 @@ from ..store.versions import is_forgotten
 from .aliases import resolved
 from .change_log import record_forgotten
 from .memory import Memory
-from .replies import ForgetReply
+from .prove import prove
 from .requests import ForgetRequest
+from .sync_replies import ForgetReply
+from .table import Outcome
 
 
-async def forget(memory: Memory, request: ForgetRequest) -> ForgetReply:
-    """Forget the fact and the earlier wordings that it replaced (`only`: this wording alone)."""
-    fact = named_fact(request.agent_id, request.id, request.text)
-    facts, places = await memory.thread.call(lambda store: _forget(store, request.agent_id, fact, only=request.only))
+async def forget(memory: Memory, request: ForgetRequest) -> Outcome:
+    """Forget the fact and the earlier wordings that it replaced (`only`: this wording alone).
+
+    With `prove`, exit code 1 when something that was searched still holds it.
+    """
+    agent, fact = request.agent_id, named_fact(request.agent_id, request.id, request.text)
+    texts = [parse_statement(request.text, "general", 0.5).text] if request.text else []
+    facts, said, places = await memory.thread.call(lambda store: _forget(store, agent, fact, only=request.only))
     crash_point("fact forgotten")
     # Reading the notes again masks what hangs on the lines too, such as a fence below.
     await memory.intake.read_again({each.file for each in places})
@@ -29,7 +35,11 @@ async def forget(memory: Memory, request: ForgetRequest) -> ForgetReply:
     duty = await memory.thread.call(
         lambda store: bool(store.execute("SELECT 1 FROM duties WHERE kind = 'snapshot'")), priority=Priority.READ
     )
-    return ForgetReply(facts, [_place(each) for each in places], duty and memory.sync is not None)
+    reply = ForgetReply(facts, [_place(each) for each in places], duty and memory.sync is not None)
+    if request.prove:
+        reply.proof = await prove(memory, agent, facts or [fact], list(dict.fromkeys([*said, *texts])))
+        reply.log_rewrite_pending = reply.log_rewrite_pending and not reply.proof.gone
+    return Outcome(reply, 0 if reply.proof is None or reply.proof.gone else 1)
 
 
 def named_fact(agent_id: str, fact: str, text: str) -> str:
@@ -39,19 +49,26 @@ def named_fact(agent_id: str, fact: str, text: str) -> str:
     return fact or fact_id(agent_id, parse_statement(text, "general", 0.5).text)
 
 
-def _forget(store: Store, agent_id: str, fact: str, *, only: bool) -> tuple[list[str], list[Place]]:
+def _forget(store: Store, agent_id: str, fact: str, *, only: bool) -> tuple[list[str], list[str], list[Place]]:
+    """The facts that were forgotten, their words (for a proof, kept nowhere), and where notes still say them."""
     places: list[Place] = []
     fact = resolved(store, agent_id, fact)
     with store.transaction() as tx:
         if not store.execute("SELECT 1 FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact)):
             if is_forgotten(tx, agent_id, fact):
-                return [], []
+                return [], [], []
             raise NoInputError(f"There is no fact {fact}.", "memoryd retrieve shows the ids.")
         facts = [fact] if only else [fact, *_earlier_wordings(tx, agent_id, fact)]
+        said = [text for each in facts for text in _words(tx, agent_id, each)]
         for each in facts:
             places += forget_fact(tx, agent_id, each)
         record_forgotten(tx, agent_id, facts)
-    return facts, places
+    return facts, said, places
+
+
+def _words(tx: Tx, agent_id: str, fact: str) -> list[str]:
+    rows = tx.execute("SELECT text FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact))
+    return [str(row[0]) for row in rows]
 
 
 def _earlier_wordings(tx: Tx, agent_id: str, fact: str) -> list[str]:

@@ -19,9 +19,11 @@ from ..errors import ConfigError, MemorydError
 from ..store import Store
 from ..store.thread import Priority, StoreThread
 from ..sync.hrana import CloudClient
+from ..sync.seal import KEY_FILE, load_keys
 from ..sync.service import SyncService
 from ..tiers.counters import count_retrievals
 from .critical import agent_numbers, critical_state
+from .former import missing_of_former
 from .intake import Intake
 from .opening import open_store, write_device_file
 from .pages import PageKeeper
@@ -128,6 +130,7 @@ class Memory:
                     critical=memory._critical,
                     on_new_device=memory._take_device,
                     on_reread=memory._read_again,
+                    keys=load_keys(places.state / KEY_FILE),
                 )
             await memory.intake.load()
             memory.resident = resident
@@ -168,6 +171,8 @@ class Memory:
             await self.settle()
         finally:
             self.activity = before
+        if self.sync is not None:
+            self.sync.status.notices += await self.thread.call(missing_of_former)
         self.scan_due = False
         self.last_scan = self.clock.monotonic()
         return RescanReply(result.scanned, result.changed, round(self.last_scan - started, 3), result.held)

@@ -11,6 +11,7 @@ from ..config import Places
 from ..crash import crash_point
 from ..errors import ConfigError, StoreDamagedError
 from ..store import Store
+from ..store.rekey import COMPARE_WITH
 from .rebuild import finish, mark_damaged, put_right
 
 _JSON = msgspec.json.Encoder()
@@ -81,5 +82,6 @@ def _know_device(store: Store, places: Places) -> None:
                 (store.device, platform.node() or "unnamed", platform.platform(terse=True), store.clock.now_ms(),
                  _JSON.encode(succeeds).decode(), tx.next_rev()),
             )  # fmt: skip
+            tx.set_meta(COMPARE_WITH, "".join(succeeds))
     if former != store.device:
         write_device_file(places, store.device)

@@ -8,7 +8,7 @@ from .memory import RESCAN_S, Memory
 from .rebuild import Rebuilt
 from .replies import NotesStatus, Problem
 
-HARMLESS = frozenset({"unmatched", "new_agent", "new_device", "conflict_copies"})
+HARMLESS = frozenset({"unmatched", "new_agent", "new_device", "conflict_copies", "plain_logs"})
 """Warnings that say nothing against the memory's freshness or safety."""
 _GLOBS_NAMED = 5
 """Folders of unmatched files that a warning's line names, at most."""
@@ -136,6 +136,18 @@ def _of_sync(memory: Memory) -> Iterator[Problem]:
     for device, fault in sorted(status.faults.items()):
         yield Problem(
             "log_damaged", f"The log of device {device} cannot be read further: {fault}", "See: memoryd verify --deep"
+        )
+    if status.last_drill is not None and status.last_drill.differences:
+        yield Problem(
+            "restore_unproven",
+            f"The last restore drill failed: {status.last_drill.differences[0]}",
+            "See: memoryd verify --deep; then memoryd drill",
+        )
+    if status.plain_logs:
+        yield Problem(
+            "plain_logs",
+            f"{len(status.plain_logs)} logs are not encrypted with the present key: {', '.join(status.plain_logs)}",
+            "Give their devices the recovery key (memoryd key init --file FILE), or retire those that are gone.",
         )
     for notice in status.notices:
         yield Problem("new_device", notice, "Nothing is to be done, unless you copied this device's state folder.")

@@ -52,6 +52,10 @@ class SyncReport(msgspec.Struct):
     bytes_today: int
     picture_pending: int
     memory_hash: str | None
+    last_restore_drill: dict[str, Any] | None = None
+    """`{"at", "proven", "differences"}` of the last restore that was tried out."""
+    as_of_reaches: float | None = None
+    plain_logs: list[str] = []
 
 
 class Problem(msgspec.Struct):
@@ -155,14 +159,6 @@ class ExtractReply(msgspec.Struct):
     file: str
     metadata: dict[str, list[str]]
     summary: dict[str, int]
-
-
-class ForgetReply(msgspec.Struct):
-    """What was forgotten, and where notes of this device still say it (memoryd never writes notes)."""
-
-    forgotten: list[str]
-    still_in_notes: list[str]
-    log_rewrite_pending: bool
 
 
 class HistoryReply(msgspec.Struct):

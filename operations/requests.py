@@ -70,6 +70,9 @@ class ForgetRequest(Request):
     id: Annotated[str, Meta(description="The fact's id, as retrieve shows it.")] = ""
     text: Annotated[str, Meta(description="The fact's exact sentence.")] = ""
     only: Annotated[bool, Meta(description="Keep the earlier wordings that this fact replaced.")] = False
+    prove: Annotated[
+        bool, Meta(description="Then look for it in this memory and in every log, and say what was not searched.")
+    ] = False
 
 
 class HistoryRequest(Request):
@@ -208,6 +211,12 @@ class SyncRequest(Request):
         bool, Meta(description="Take in all notes first, and return when the cloud has confirmed everything.")
     ] = False
     timeout: Annotated[float, Meta(gt=0, le=86_400, description="Give up after this many seconds.")] = 60.0
+    dry_run: Annotated[bool, Meta(description="Only show what would leave this device.")] = False
+    receipts: Annotated[bool, Meta(description="Only list what was sent: hash, rows, bytes and time.")] = False
+    redraw: Annotated[bool, Meta(description="Draw the whole readable picture again.")] = False
+    adopt: Annotated[
+        bool, Meta(description="Accept a cloud that was replaced or set back, and send it everything again.")
+    ] = False
 
 
 class RestoreRequest(Request):
@@ -218,6 +227,10 @@ class RestoreRequest(Request):
     merge: Annotated[bool, Meta(description="Write what is missing here and leave differing files as they are.")] = (
         False
     )
+    deleted: Annotated[bool, Meta(description="Bring back notes that were deleted within 90 days.")] = False
+    as_of: Annotated[
+        str, Meta(description="The notes as they were at that time, e.g. 2026-02-13T10:00.", max_length=40)
+    ] = ""
 
 
 class VerifyRequest(Request):
@@ -226,8 +239,34 @@ class VerifyRequest(Request):
     deep: Annotated[bool, Meta(description="Read and fold every segment instead of comparing heads.")] = False
 
 
+class DrillRequest(Request):
+    """Prove that a restore works: into a temporary folder, everything compared."""
+
+
+class ConflictsRequest(Request):
+    """List notes that are not the same on all devices."""
+
+
+class KeyRequest(Request):
+    """Encrypt what the cloud holds, show the recovery key, or change it."""
+
+    action: Annotated[
+        Literal["init", "show", "rotate"],
+        Meta(description="init, show or rotate.", extra_json_schema={"argument": True}),
+    ]
+    file: Annotated[
+        str,
+        Meta(
+            description="A file with the recovery key, for a device that joins (init).",
+            extra_json_schema={"path": True},
+        ),
+    ] = ""
+
+
 class DevicesRequest(Request):
     """List the devices that share this memory."""
+
+    retire: Annotated[str, Meta(description="Take over from this device, which is gone for good.", max_length=200)] = ""
 
 
 class LedgerRequest(Request):

@@ -1,9 +1,14 @@
-"""`restore`: notes and memory of a lost device, on this one (DATA section 6)."""
+"""`restore`: notes and memory of a lost device, on this one; deleted notes; notes as they were (DATA section 6)."""
+
+from contextlib import AsyncExitStack
+from datetime import datetime, time
 
 from ..crash import crash_point
+from ..errors import UsageError
 from ..store import Store
 from ..store.thread import Priority
-from ..sync.restore import finish_restore, plan_restore, write_notes
+from ..sync.bring_back import plan_as_of, plan_deleted
+from ..sync.restore import RestorePlan, finish_restore, plan_restore, write_notes
 from .memory import Memory, report_progress
 from .replies import RestoreReply
 from .requests import RestoreRequest
@@ -12,21 +17,19 @@ from .table import Outcome
 
 
 async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
-    """Fold all logs, write the missing notes, ingest them, verify; exit code 1 when something is not whole."""
-    service = the_cloud(memory)
+    """Plan, write the missing notes, ingest them, verify; exit code 1 when something is not whole."""
     started = memory.clock.monotonic()
-    plan = await plan_restore(
-        service, memory.workspace, from_=request.from_, copy=request.copy, merge=request.merge, progress=_progress
-    )
-    memory.settings.notes.extra = list(dict.fromkeys([*memory.settings.notes.extra, *plan.notes_extra]))
-    await write_notes(service, plan, progress=_progress)
+    async with AsyncExitStack() as stack:
+        plan = await _plan(memory, request, stack)
+        memory.settings.notes.extra = list(dict.fromkeys([*memory.settings.notes.extra, *plan.notes_extra]))
+        await write_notes(memory, plan, progress=_progress)
     crash_point("restore written")
     report_progress(phase="ingest", done=0, of=len(plan.notes))
     # Derived once, after the succession: it decides again which mentions of every fact count.
     memory.intake.after_batch = None
     await memory.intake.scan()
     crash_point("restore ingested")
-    done = await finish_restore(service, plan)
+    done = await finish_restore(memory, plan)
     crash_point("restore succeeded")
     await memory.settle(done.agents)
     facts = await memory.thread.call(_live_facts, priority=Priority.READ)
@@ -42,6 +45,37 @@ async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
         incomplete=done.incomplete,
     )
     return Outcome(reply, 0 if done.verified or request.merge else 1)
+
+
+async def _plan(memory: Memory, request: RestoreRequest, stack: AsyncExitStack) -> RestorePlan:
+    """What is asked for; what the plan needs until it is carried out is left on the stack."""
+    if request.deleted and request.as_of:
+        raise UsageError("--deleted and --as-of are two different questions.", "Ask one at a time.")
+    if request.deleted:
+        return await plan_deleted(
+            memory, memory.sync, memory.workspace, from_=request.from_, merge=request.merge, progress=_progress
+        )
+    service = the_cloud(memory)
+    if request.as_of:
+        at_ms = moment_ms(request.as_of)
+        earlier = plan_as_of(
+            service, memory.workspace, at_ms, from_=request.from_, merge=request.merge, progress=_progress
+        )
+        return await stack.enter_async_context(earlier)
+    return await plan_restore(
+        service, memory.workspace, from_=request.from_, copy=request.copy, merge=request.merge, progress=_progress
+    )
+
+
+def moment_ms(text: str) -> int:
+    """A date (its end) or time as ISO writes it, in local time unless it names a zone [ms]; raises `UsageError`."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise UsageError(f"--as-of: {text!r} is no date or time.", "Write 2026-02-13 or 2026-02-13T10:00.") from None
+    if len(text.strip()) <= len("2026-02-13"):
+        moment = datetime.combine(moment.date(), time.max)
+    return int(moment.astimezone().timestamp() * 1000)
 
 
 def _progress(phase: str, done: int, of: int) -> None:

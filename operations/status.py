@@ -1,6 +1,9 @@
 """`status`: how fresh and how safe the memory is; computed from what was compared and when, without the store."""
 
+from typing import Any
+
 from ..store.files import note_counts
+from ..sync.status import Drilled
 from .memory import Memory
 from .problems import HARMLESS, problems
 from .replies import NotesStatus, Status, SyncReport, WatcherStatus
@@ -94,7 +97,16 @@ def _sync(memory: Memory) -> SyncReport:
         bytes_today=status.bytes_today,
         picture_pending=status.picture_pending,
         memory_hash=status.memory_hash,
+        last_restore_drill=_drill(status.last_drill),
+        as_of_reaches=status.as_of_reaches,
+        plain_logs=status.plain_logs,
     )
+
+
+def _drill(last: Drilled | None) -> dict[str, Any] | None:
+    if last is None:
+        return None
+    return {"at": last.at / 1000, "proven": not last.differences, "differences": last.differences}
 
 
 def _sizes(memory: Memory) -> dict[str, int]:

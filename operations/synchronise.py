@@ -1,31 +1,43 @@
-"""`sync`: push to and pull from the cloud."""
+"""`sync`: push to and pull from the cloud, and what belongs to it."""
 
 import asyncio
 
-from ..errors import ConfigError, UnavailableError
-from ..sync.service import SyncService
+import msgspec
+
+from ..errors import ConfigError, UnavailableError, UsageError
+from ..store.sent import all_receipts
+from ..store.thread import Priority
+from ..sync.service import Exchange, SyncService
+from ..sync.stewardship import adopt, look_at_outgoing, redraw_picture
 from .memory import Memory
 from .replies import SyncReply
 from .requests import SyncRequest
+from .sync_replies import AdoptReply, DryRunReply, ReceiptInfo, ReceiptsReply
 
 
-async def sync(memory: Memory, request: SyncRequest) -> SyncReply:
-    """Exchange with the cloud; with `wait`, take in all notes first and return when all is confirmed."""
+async def sync(memory: Memory, request: SyncRequest) -> SyncReply | DryRunReply | ReceiptsReply | AdoptReply:
+    """Exchange with the cloud; with `wait`, take in all notes first and return when all is confirmed.
+
+    `dry_run` and `receipts` only look; `redraw` and `adopt` decide something first, then exchange.
+    """
     service = the_cloud(memory)
-    if memory.resident and not request.wait:
+    if sum((request.dry_run, request.receipts, request.redraw, request.adopt)) > 1:
+        raise UsageError("Only one of --dry-run, --receipts, --redraw and --adopt can be asked at once.")
+    if request.dry_run:
+        return await _dry_run(memory, service)
+    if request.receipts:
+        return await _receipts(memory, service)
+    if memory.resident and not (request.wait or request.redraw or request.adopt):
         service.changed()
         return SyncReply("started", 0, 0)
     try:
         async with asyncio.timeout(request.timeout):
-            if request.wait:
-                await memory.rescan()
-            exchange = await service.exchange()
+            return await _exchange(memory, service, request)
     except TimeoutError:
+        goes_on = "the daemon goes on by itself: memoryd status" if memory.resident else "the next memoryd sync goes on"
         raise UnavailableError(
-            f"The cloud did not confirm everything within {request.timeout:g} s.",
-            "Nothing is lost: the push goes on by itself. memoryd status shows how far it is.",
+            f"The cloud did not confirm everything within {request.timeout:g} s.", f"Nothing is lost; {goes_on}."
         ) from None
-    return SyncReply("synced" if exchange.pushed or exchange.pulled else "no_change", exchange.pushed, exchange.pulled)
 
 
 def the_cloud(memory: Memory) -> SyncService:
@@ -35,3 +47,32 @@ def the_cloud(memory: Memory) -> SyncService:
             "No cloud is configured.", "Set TURSO_DATABASE_URL and TURSO_AUTH_TOKEN, or sync.url in config.toml."
         )
     return memory.sync
+
+
+async def _exchange(memory: Memory, service: SyncService, request: SyncRequest) -> SyncReply | AdoptReply:
+    if request.wait:
+        await memory.rescan()
+    if request.adopt:
+        new, former = await adopt(service)
+        done = await service.exchange()
+        return AdoptReply(new, former, done.pushed, done.pulled)
+    if request.redraw:
+        await redraw_picture(service)
+    done = await service.exchange()
+    return SyncReply(_result(done), done.pushed, done.pulled)
+
+
+def _result(done: Exchange) -> str:
+    return "synced" if done.pushed or done.pulled else "no_change"
+
+
+async def _dry_run(memory: Memory, service: SyncService) -> DryRunReply:
+    await memory.rescan()
+    return msgspec.convert(msgspec.structs.asdict(await look_at_outgoing(service)), DryRunReply)
+
+
+async def _receipts(memory: Memory, service: SyncService) -> ReceiptsReply:
+    await service.count()
+    found = await memory.thread.call(all_receipts, priority=Priority.READ)
+    shown = [ReceiptInfo(**{**msgspec.structs.asdict(each), "at": each.at / 1000}) for each in found]
+    return ReceiptsReply(shown, service.status.bytes_today)

@@ -45,7 +45,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("store", r.StoreRequest, "store_fact:store"),
         Operation("retrieve", r.RetrieveRequest, "retrieve:retrieve"),
         Operation("extract-metadata", r.ExtractMetadataRequest, "extract:extract_metadata"),
-        Operation("forget", r.ForgetRequest, "forget:forget"),
+        Operation("forget", r.ForgetRequest, "forget:forget", long=True),
         Operation("history", r.HistoryRequest, "history:history"),
         Operation("hot", r.HotRequest, "hot:hot"),
         Operation("tree", r.TreeRequest, "tree:tree_command"),
@@ -68,6 +68,9 @@ OPERATIONS: dict[str, Operation] = {
         Operation("ledger", r.LedgerRequest, "ledger:ledger"),
         Operation("validate", r.ValidateRequest, "validate:validate"),
         Operation("devices", r.DevicesRequest, "devices:devices"),
+        Operation("conflicts", r.ConflictsRequest, "conflicts:conflicts"),
+        Operation("drill", r.DrillRequest, "drill:drill", long=True),
+        Operation("key", r.KeyRequest, "key:key", long=True),
     )
 }
 

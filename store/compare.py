@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from .adapter import ResultRow, Value
-from .log import KEYS, TABLES, pushed_rev
+from .log import KEYS, TABLES, lost_logs, pushed_rev
 from .store import Store
 
 COMPARE_ROWS = 2_000
@@ -18,6 +18,8 @@ class Unsent(msgspec.Struct):
     notes: set[tuple[Value, Value]]
     facts: set[tuple[Value, Value]]
     device: str
+    lost: set[str]
+    """Devices whose logs the cloud lost before it was adopted: what they said is only here."""
 
 
 class TableRow(msgspec.Struct, frozen=True):
@@ -35,7 +37,7 @@ def unsent(store: Store) -> Unsent:
         "SELECT agent_id, path FROM notes WHERE rev > 0 AND rev > ? AND device = ?", (rev, store.device)
     )
     facts = store.execute("SELECT agent_id, fact_id FROM forgotten WHERE rev > 0 AND rev > ?", (rev,))
-    return Unsent(rev, {(a, p) for a, p in notes}, {(a, f) for a, f in facts}, store.device)
+    return Unsent(rev, {(a, p) for a, p in notes}, {(a, f) for a, f in facts}, store.device, lost_logs(store))
 
 
 def page_of(store: Store, table: str, after: tuple[Value, ...] | None) -> list[TableRow]:
@@ -69,7 +71,7 @@ def differing(
     mine, other = next(ours, None), next(theirs, None)
     while mine is not None or other is not None:
         if other is None or (mine is not None and mine.key < other.key):
-            if mine is not None and mine.rev <= left_out.rev:
+            if mine is not None and mine.rev <= left_out.rev and _device_of(table, mine) not in left_out.lost:
                 yield _device_of(table, mine), f"{_name(table, mine)} is only here"
             mine = next(ours, None)
         elif mine is None or other.key < mine.key:
@@ -77,7 +79,8 @@ def differing(
                 yield _device_of(table, other), f"{_name(table, other)} is only in the cloud"
             other = next(theirs, None)
         else:
-            if mine.values != other.values and mine.rev <= left_out.rev:
+            sent = mine.rev <= left_out.rev and _device_of(table, mine) not in left_out.lost
+            if mine.values != other.values and sent:
                 yield _device_of(table, mine), f"{_name(table, mine)} differs"
             mine, other = next(ours, None), next(theirs, None)
 

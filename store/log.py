@@ -20,13 +20,18 @@ from ..model import (
     TreeNodeRow,
 )
 from .adapter import ResultRow, Value
-from .store import Store
+from .store import Store, Tx
 
 PAGE_ROWS = 2_000
 PAGE_BYTES = 512 * 1024
 """A page of rows is read in one call of the store thread (about 30 ms)."""
 _ROW_BYTES = 200
 """What a row costs beside its text and chunks [bytes, about]."""
+
+_LOST = "lost_logs"
+"""Key in `meta`."""
+_ANYBODYS = ("facts", "edits", "hot_items", "tree_nodes")
+"""Tables whose rows any device may write."""
 
 _strings = msgspec.json.Decoder(list[str])
 _metadata = msgspec.json.Decoder(Metadata)
@@ -243,6 +248,21 @@ def with_predecessors(store: Store, devices: Iterable[str]) -> set[str]:
 def predecessors(store: Store) -> list[str]:
     """The devices whose logs this one looks after, since it took over from them."""
     return sorted(with_predecessors(store, [store.device]) - {store.device})
+
+
+def lost_logs(store: Store) -> set[str]:
+    """Devices whose logs the cloud lost, wholly or in part, before this device adopted it."""
+    return set(_strings.decode(store.meta(_LOST) or "[]"))
+
+
+def take_in_lost(tx: Tx, devices: Iterable[str]) -> None:
+    """The cloud lost segments of these logs: what anybody may write goes into this device's log, so that it is kept."""
+    tx.set_meta(_LOST, msgspec.json.encode(sorted(lost_logs(tx.store) | set(devices))).decode())
+    for table in _ANYBODYS:
+        keys = ", ".join(next(each.columns for each in TABLES if each.name == table).split(", ")[: KEYS[table]])
+        marks = " AND ".join(f"{key} = ?" for key in keys.split(", "))
+        for row in tx.execute(f"SELECT {keys} FROM {table} WHERE rev = 0"):
+            tx.run(f"UPDATE {table} SET rev = ? WHERE {marks}", (tx.next_rev(), *row))
 
 
 def device_row(store: Store, device: str) -> DeviceRow | None:

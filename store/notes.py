@@ -133,6 +133,18 @@ def replace_chunks(tx: Tx, agent_id: str, path: str, body: bytes, old: Iterable[
     return names
 
 
+def let_go_of_text(tx: Tx, agent_id: str, path: str) -> None:
+    """Drop the stored text of a note that was deleted long ago; its row stays."""
+    row = tx.execute(
+        "SELECT chunks FROM notes WHERE agent_id = ? AND device = ? AND path = ?", (agent_id, tx.device, path)
+    )
+    replace_chunks(tx, agent_id, path, b"", _strings.decode(str(row[0][0])) if row else [])
+    tx.run(
+        "UPDATE notes SET chunks = '[]', rev = ? WHERE agent_id = ? AND device = ? AND path = ?",
+        (tx.next_rev(), agent_id, tx.device, path),
+    )
+
+
 def _forgotten_among(tx: Tx, agent_id: str, ids: Iterable[str]) -> set[str]:
     rows = tx.execute(
         "SELECT fact_id FROM forgotten WHERE agent_id = ? AND version > lifted_version AND moved_to = ''"

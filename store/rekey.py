@@ -11,21 +11,27 @@ from .store import Store, Tx, new_device_id
 
 _JSON = msgspec.json.Encoder()
 
+COMPARE_WITH = "compare_with"
+"""Key in `meta`: the former id, until somebody has said which of its notes this disk lacks or holds differently."""
 
-def take_new_id(store: Store) -> tuple[str, str]:
+
+def take_new_id(store: Store, *, log_is_lost: bool = False) -> tuple[str, str]:
     """Go on under a new device id, in one transaction; returns `(new, former)`.
 
     Own notes and mentions move to the new id, everything of this device's log is sent again under it,
     and the former log is folded like any other from its beginning; own reads stay behind in it. The new id
     succeeds the former one, also where somebody else did so already: it has every note of it, so a line that
-    is removed here later does not live on in the former log.
+    is removed here later does not live on in the former log. With `log_is_lost` own reads move too.
     """
     former, new = store.device, new_device_id()
     with store.transaction() as tx:
+        if log_is_lost:
+            tx.run("UPDATE access SET device = ? WHERE device = ?", (new, former))
         _move_rows(tx, former, new)
         _introduce(tx, former, new)
         tx.set_meta("device", new)
         tx.set_meta("pushed_rev", "0")
+        tx.set_meta(COMPARE_WITH, former)
         move_cursor(tx, former, 0, "")
         touch_notes_of(tx, [new])
     store.change_device(new)

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from ..clock import MS_PER_DAY
 from .adapter import Value
 from .store import Store, Tx
 
@@ -68,6 +69,37 @@ def confirm(tx: Tx, sent: SentSegment) -> None:
     tx.run("DELETE FROM receipts WHERE device = ? AND idx <= ? AND confirmed = 0", (tx.device, sent.idx))
     before = int(tx.store.meta("pushed_rev") or "0")
     tx.set_meta("pushed_rev", str(max(before, sent.last_rev)))
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """One segment that was sent, as `sync --receipts` lists it; `at` in ms."""
+
+    device: str
+    idx: int
+    sha256: str
+    rows: int
+    bytes: int
+    at: int
+    confirmed: bool
+    snapshot: bool
+
+
+def all_receipts(store: Store) -> list[Receipt]:
+    """Every receipt that is kept, the newest first."""
+    rows: list[tuple[Any, ...]] = store.execute(
+        "SELECT device, idx, sha256, rows, bytes, at, confirmed, parts FROM receipts ORDER BY at DESC, idx DESC"
+    )
+    return [Receipt(*[*row[:6], bool(row[6]), bool(row[7])]) for row in rows]
+
+
+def prune_receipts(store: Store, keep_days: int) -> None:
+    """Let go of receipts older than `keep_days` on which nothing counts: before the newest snapshot, or of old ids."""
+    oldest = store.clock.now_ms() - keep_days * MS_PER_DAY
+    with store.transaction() as tx:
+        tx.run(
+            "DELETE FROM receipts WHERE at < ? AND (device <> ? OR idx < ?)",
+            (oldest, store.device, newest_snapshot_start(store)),
+        )
 
 
 def newest_snapshot_start(store: Store) -> int:

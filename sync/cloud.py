@@ -20,12 +20,13 @@ _HEADS = """WITH RECURSIVE d(device) AS (SELECT min(device) FROM segments UNION 
  SELECT s.device, s.idx, s.sha256, s.at, substr(s.payload, 1, 10) FROM d JOIN segments s ON s.device = d.device
  AND s.idx = (SELECT max(idx) FROM segments WHERE device = d.device)"""
 
-_FIELDS = "device, idx, prev, sha256, payload, rows, first, part, parts"
+_FIELDS = "device, idx, prev, sha256, payload, rows, first, part, parts, at"
 _PAGE = f"""SELECT {_FIELDS} FROM segments WHERE device = ? AND idx > ? AND idx <= (SELECT max(idx) FROM (
  SELECT idx, sum(size) OVER (ORDER BY idx) AS total, row_number() OVER (ORDER BY idx) AS n FROM (
  SELECT idx, length(payload) AS size FROM segments WHERE device = ? AND idx > ? ORDER BY idx LIMIT ?))
  WHERE total <= ? OR n = 1) ORDER BY idx"""
-_PARTS = "SELECT first, max(idx), count(*), parts FROM segments WHERE device = ? AND first > ? GROUP BY first, parts"
+_PARTS = """SELECT first, max(idx), count(*), parts, max(at) FROM segments WHERE device = ? AND first > ?
+ GROUP BY first, parts"""
 
 
 class CloudState(msgspec.Struct):
@@ -41,10 +42,11 @@ class CloudState(msgspec.Struct):
 
 
 class SnapshotRange(msgspec.Struct, frozen=True):
-    """A complete snapshot of a log: its segments are `first` to `last`."""
+    """A complete snapshot of a log: its segments are `first` to `last`, whole since `at` [ms, the cloud's clock]."""
 
     first: int
     last: int
+    at: int = 0
 
 
 async def read_cloud(client: CloudClient) -> CloudState:
@@ -91,15 +93,36 @@ async def count_rows_after(client: CloudClient, device: str, idx: int) -> int:
     return _number(result.rows[0][0])
 
 
+async def segment_hash(client: CloudClient, device: str, idx: int) -> str:
+    """The hash of one segment, '' if it is not there."""
+    sql = "SELECT sha256 FROM segments WHERE device = ? AND idx = ?"
+    (result,) = await client.query(Statement(sql, (device, idx)))
+    return str(result.rows[0][0]) if result.rows else ""
+
+
+async def earliest(client: CloudClient, device: str) -> int:
+    """The time from which on a log can be folded: its first segment's, or its oldest snapshot's [ms]; 0 without one."""
+    sql = (
+        "SELECT coalesce(min(at), 0) FROM segments WHERE device = ?"
+        " AND (idx = 1 OR (first IN (SELECT first FROM segments WHERE device = ? AND part = parts) AND part = parts))"
+    )
+    (result,) = await client.query(Statement(sql, (device, device)))
+    return _number(result.rows[0][0])
+
+
 async def newest_snapshot(client: CloudClient, device: str, after: int) -> SnapshotRange | None:
     """The newest snapshot of a log, beginning after segment `after`, of which every part is there."""
+    return max(await snapshots_of(client, device, after), key=_first_of, default=None)
+
+
+async def snapshots_of(client: CloudClient, device: str, after: int = 0) -> list[SnapshotRange]:
+    """All snapshots of a log, beginning after segment `after`, of which every part is there."""
     (result,) = await client.query(Statement(_PARTS, (device, after)))
-    complete = [
-        SnapshotRange(_number(first), _number(last))
-        for first, last, count, parts in result.rows
+    return [
+        SnapshotRange(_number(first), _number(last), _number(at))
+        for first, last, count, parts, at in result.rows
         if count == parts and _number(last) == _number(first) + _number(parts) - 1
     ]
-    return max(complete, key=_first_of, default=None)
 
 
 def _first_of(snapshot: SnapshotRange) -> int:
@@ -107,11 +130,11 @@ def _first_of(snapshot: SnapshotRange) -> int:
 
 
 def _segment(row: tuple[Value, ...]) -> Segment:
-    device, idx, prev, sha, payload, rows, first, part, parts = row
+    device, idx, prev, sha, payload, rows, first, part, parts, at = row
     data = payload if isinstance(payload, bytes) else b""
     return Segment(
         str(device), _number(idx), str(prev or ""), str(sha or ""), data, _number(rows),
-        _optional(first), _optional(part), _optional(parts),
+        _optional(first), _optional(part), _optional(parts), _number(at),
     )  # fmt: skip
 
 

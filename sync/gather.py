@@ -71,9 +71,11 @@ def _fold_rows(store: Store, rows: Sequence[Row]) -> None:
         fold(tx, rows, keep_chunks=True)
 
 
-async def fetch_chunks(service: SyncService, device: str, notes: Sequence[NoteRow]) -> None:
+async def fetch_chunks(
+    service: SyncService, device: str, notes: Sequence[NoteRow], *, deleted_too: bool = False
+) -> None:
     """Read the device's log again for text that an earlier pull passed over."""
-    wanted = {sha for note in notes if note.deleted_at is None for sha in note.chunks}
+    wanted = {sha for note in notes if deleted_too or note.deleted_at is None for sha in note.chunks}
     missing = wanted - await service.thread.call(held_chunks, priority=Priority.READ)
     idx = 0
     while missing and (segments := await fetch_after(service.client, device, idx)):

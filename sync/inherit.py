@@ -123,7 +123,7 @@ class Executor:
                     for row in rows
                     if isinstance(row, FactRow) and (row.agent_id, row.id) in gone
                 )
-                await copy.call(partial(_fold, rows=rows))
+                await copy.call(partial(fold_into, rows=rows))
         if read.damaged and not caught_up:
             await self._add_local(head.device, copy)
         return read
@@ -136,19 +136,18 @@ class Executor:
                 page = partial(next_rows, table=table, device=device, after=after)
                 rows, after = await self._thread.call(page, priority=Priority.BULK)
                 if rows:
-                    await copy.call(partial(_fold, rows=rows))
+                    await copy.call(partial(fold_into, rows=rows))
                 if after is None:
                     break
         for names in _slices(await copy.call(_chunks_missing)):
             chunks = await self._thread.call(partial(_chunks, names=names), priority=Priority.BULK)
-            await copy.call(partial(_fold, rows=chunks))
+            await copy.call(partial(fold_into, rows=chunks))
         return True
 
     async def _rewrite(self, head: Head, copy: StoreThread, known: _Known, read: _Read) -> None:
         oldest = self._clock.now_ms() - KEEP_DELETED_DAYS * MS_PER_DAY
-        await copy.call(partial(_use_chunks, oldest=oldest))
-        for some in _slices(known.tombstones):
-            await copy.call(partial(_erase, tombstones=some))
+        await copy.call(partial(use_chunks, oldest=oldest))
+        await erase_all(copy, known.tombstones)
         # An earlier rewriting that was cut off may have left mentions that no longer fit the text.
         for (agent, _), text in read.words.items():
             for paths in _slices(await copy.call(partial(_notes_with_text, agent_id=agent))):
@@ -159,6 +158,20 @@ class Executor:
         await _number(copy, "notes")
         await copy.call(partial(_stand_at, head=head, cloud=known.cloud))
         await write_snapshot(copy, Pusher(copy, self._client, self._keys))
+
+
+async def erase_all(copy: StoreThread, tombstones: Sequence[ForgottenRow]) -> None:
+    """Erase every forgotten fact from a temporary store, as its device would have done."""
+    for some in _slices(tombstones):
+        await copy.call(partial(_erase, tombstones=some))
+
+
+def standing_tombstones(store: Store) -> list[ForgottenRow]:
+    """Everything that is forgotten now."""
+    rows = store.execute(
+        "SELECT agent_id, fact_id, version, lifted_version, moved_to FROM forgotten WHERE version > lifted_version"
+    )
+    return [ForgottenRow(*map(str, row)) for row in rows]
 
 
 async def _number(copy: StoreThread, table: str) -> None:
@@ -196,20 +209,22 @@ def _keys_of(table: str) -> list[str]:
 
 
 def _known(store: Store, device: str) -> _Known:
-    rows = store.execute(
-        "SELECT agent_id, fact_id, version, lifted_version, moved_to FROM forgotten WHERE version > lifted_version"
+    return _Known(
+        store.rev, store.meta(CLOUD), store.db.path.parent, standing_tombstones(store), cursor(store, device).idx
     )
-    tombstones = [ForgottenRow(*map(str, row)) for row in rows]
-    return _Known(store.rev, store.meta(CLOUD), store.db.path.parent, tombstones, cursor(store, device).idx)
 
 
-def _fold(store: Store, rows: Sequence[Row]) -> None:
+def fold_into(store: Store, rows: Sequence[Row]) -> None:
+    """Fold rows of a log into a temporary store, with the text of notes."""
     with store.transaction() as tx:
         fold(tx, rows, keep_chunks=True)
 
 
-def _use_chunks(store: Store, oldest: int) -> None:
-    """Note which chunks the notes name, as the device itself did; what nobody names goes."""
+def use_chunks(store: Store, oldest: int = 0) -> None:
+    """Note which chunks the notes name, as their device did; what nobody names goes, and notes deleted before `oldest`.
+
+    `oldest` in ms.
+    """
     with store.transaction() as tx:
         tx.run(
             "INSERT OR IGNORE INTO chunk_uses SELECT c.value, n.agent_id, n.path FROM notes n, json_each(n.chunks) c"

@@ -1,15 +1,19 @@
 """Keeping this device's log short: a snapshot now and then, and older segments go in time (DATA section 5)."""
 
+from functools import partial
+
 import msgspec
 
 from ..clock import MS_PER_DAY, Clock
 from ..config import CloudSettings
 from ..store import Store, Value
 from ..store.log import count_live
-from ..store.sent import CLOUD, newest_snapshot_start, rows_sent_from
+from ..store.notes import let_go_of_text
+from ..store.sent import CLOUD, newest_snapshot_start, prune_receipts, rows_sent_from
 from ..store.thread import Priority, StoreThread
-from .cloud import IS_OUR_CLOUD
+from .cloud import IS_OUR_CLOUD, earliest
 from .hrana import CloudClient, Statement
+from .inherit import KEEP_DELETED_DAYS
 from .push import Pusher
 from .snapshot import write_snapshot
 
@@ -17,13 +21,15 @@ SNAPSHOT_RATIO = 4
 """A log is written anew when it has more rows than this many times its live ones."""
 SMALL_LOG_ROWS = 1_000
 """A log of so few rows is not worth the trouble."""
+_NOTES_A_STEP = 100
 LOOK_S = 86_400.0
 """How often the age of older segments is looked at [s]."""
 
 # The cloud's own clock, since it also wrote `at`.
 _OLDER = (
     "SELECT idx, rows, at, CAST(unixepoch('now') * 1000 AS INTEGER),"
-    " (SELECT sum(rows) FROM segments WHERE device = ?) FROM segments WHERE device = ? AND idx < ? ORDER BY idx"
+    " (SELECT sum(rows) FROM segments WHERE device = ?), coalesce(first = idx, 0)"
+    " FROM segments WHERE device = ? AND idx <= ? ORDER BY idx"
 )
 
 
@@ -47,6 +53,7 @@ class LogKeeper:
         self._settings = settings
         self._clock = clock
         self._looked: float | None = None
+        self._reached: tuple[str, float, int] | None = None
 
     async def keep(self) -> None:
         """Write a snapshot if the log has grown too long, and let go of what need not be kept before one."""
@@ -56,14 +63,27 @@ class LogKeeper:
             await write_snapshot(self._thread, self._pusher, remove_older=False)
             size = await self._thread.call(_log_size, priority=Priority.READ)
         now = self._clock.monotonic()
-        if size.start and (written or self._looked is None or now - self._looked >= LOOK_S):
+        if written or self._looked is None or now - self._looked >= LOOK_S:
             self._looked = now
-            await self._let_go(size)
+            await self._thread.call(partial(prune_receipts, keep_days=self._settings.keep_days))
+            while await self._thread.call(drop_deleted_text):
+                pass
+            if size.start:
+                await self._let_go(size)
+
+    async def reach(self) -> int:
+        """How far back this log can be told [ms, the cloud's clock], 0 unknown; asked daily and after it was cut."""
+        device = await self._thread.call(lambda store: store.device, priority=Priority.READ)
+        now = self._clock.monotonic()
+        if self._reached is None or self._reached[0] != device or now - self._reached[1] >= LOOK_S:
+            self._reached = (device, now, await earliest(self._client, device))
+        return self._reached[2]
 
     async def _let_go(self, size: _LogSize) -> None:
         (older,) = await self._client.query(Statement(_OLDER, (size.device, size.device, size.start)))
-        upto = last_to_go(older.rows, size.live, self._settings)
+        upto = min(last_to_go(older.rows, size.live, self._settings), size.start - 1)
         if upto:
+            self._reached = None
             sql = f"DELETE FROM segments WHERE device = ? AND idx <= ? AND {IS_OUR_CLOUD}"
             await self._client.transact([Statement(sql, (size.device, upto, size.cloud))])
 
@@ -71,18 +91,34 @@ class LogKeeper:
 def last_to_go(older: list[tuple[Value, ...]], live: int, settings: CloudSettings) -> int:
     """The idx up to which segments before the newest snapshot go, 0 for none; pure.
 
-    `older` rows are `(idx, rows, at, now, rows of the whole log)`, oldest first. One goes when it is older
-    than `keep_days`, or while the log has more than `keep_ratio` times its live rows.
+    `older` rows are `(idx, rows, at, now, rows of the whole log, begins a snapshot)`, oldest first. What is older
+    than `keep_days` goes as far as a snapshot of that age, from which everything younger can still be told; more
+    goes, oldest first, while the log has more than `keep_ratio` times its live rows.
     """
-    upto = gone = 0
-    for idx, rows, at, now, total in older:
+    upto = gone = before = 0
+    for idx, rows, at, now, total, begins in older:
         if not (isinstance(idx, int) and isinstance(rows, int) and isinstance(total, int)):
             break
-        old = isinstance(at, int) and isinstance(now, int) and at < now - settings.keep_days * MS_PER_DAY
-        if not old and total - gone <= settings.keep_ratio * live:
-            break
-        upto, gone = idx, gone + rows
+        if begins and isinstance(at, int) and isinstance(now, int) and at < now - settings.keep_days * MS_PER_DAY:
+            upto, gone = idx - 1, before
+        before += rows
+        if total - gone > settings.keep_ratio * live:
+            upto, gone = idx, before
     return upto
+
+
+def drop_deleted_text(store: Store) -> bool:
+    """Let go of the text of some notes, deleted too long ago for `restore --deleted`; whether there were any."""
+    oldest = store.clock.now_ms() - KEEP_DELETED_DAYS * MS_PER_DAY
+    rows = store.execute(
+        "SELECT agent_id, path FROM notes WHERE device = ? AND deleted_at < ? AND chunks <> '[]' LIMIT ?",
+        (store.device, oldest, _NOTES_A_STEP),
+    )
+    if rows:
+        with store.transaction() as tx:
+            for agent, path in rows:
+                let_go_of_text(tx, str(agent), str(path))
+    return bool(rows)
 
 
 def _log_size(store: Store) -> _LogSize:

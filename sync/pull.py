@@ -9,7 +9,7 @@ import msgspec
 from ..crash import crash_point
 from ..errors import CloudStoppedError
 from ..model import Row
-from ..store import Store
+from ..store import Store, Tx
 from ..store.fold import Folded, fold, move_cursor, replace_own_rows
 from ..store.forget import DUTY_SNAPSHOT, add_duty
 from ..store.log import predecessors
@@ -18,8 +18,11 @@ from ..store.thread import Priority, StoreThread
 from .cloud import CloudState, SnapshotRange, fetch_after, newest_snapshot
 from .heads import SET_BACK_HINT
 from .hrana import CloudClient
-from .seal import NO_KEYS, KeyRing
+from .seal import NO_KEYS, KeyRing, is_sealed
 from .wire import Head, Segment, SegmentError, is_sound, unpack
+
+_SEALED = "sealed_logs"
+"""Key in `meta`: the devices whose logs were seen encrypted."""
 
 Progress = Callable[[int], None]
 """Called with the number of rows folded since the last call."""
@@ -155,9 +158,20 @@ def _fold_one(store: Store, segment: Segment, rows: Sequence[Row], *, keep_chunk
     with store.transaction() as tx:
         if replace:
             replace_own_rows(tx, segment.device, rows)
+        _check_sealing(tx, segment)
         # The cursor first: a lifted tombstone sets all of them back.
         move_cursor(tx, segment.device, segment.idx, segment.sha256)
         return fold(tx, rows, keep_chunks=keep_chunks)
+
+
+def _check_sealing(tx: Tx, segment: Segment) -> None:
+    """A log that was once encrypted takes no plain segment any more: somebody without the key would have written it."""
+    known = msgspec.json.decode(tx.store.meta(_SEALED) or "[]", type=list[str])
+    if is_sealed(segment.payload):
+        if segment.device not in known:
+            tx.set_meta(_SEALED, msgspec.json.encode([*known, segment.device]).decode())
+    elif segment.device in known:
+        raise SegmentError(f"segment {segment.idx} is not encrypted, which its device would never send")
 
 
 def _note_fault(store: Store, device: str, fault: str) -> None:

@@ -16,7 +16,7 @@ from .cloud import HEAD_OF, IS_OUR_CLOUD
 from .hrana import CloudClient, Statement
 from .schema import make_schema
 from .seal import NO_KEYS, KeyRing
-from .wire import MAX_SEGMENT_BYTES, chain_hash, check_cloud, encode_rows, key_id_of, pack
+from .wire import MAX_SEGMENT_BYTES, PLAIN, chain_hash, check_cloud, encode_rows, key_id_of, pack
 
 SEGMENT_ROWS = 4_000
 SEGMENT_RAW_BYTES = 2_000_000
@@ -80,7 +80,8 @@ class Pusher:
         known = await self._thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
         if known:
             return known
-        value = await make_schema(self._client)
+        held = self.keys.newest
+        value = await make_schema(self._client, held.id if held else PLAIN)
         check_cloud(value, known, self.keys)
         await self._thread.call(lambda store: remember_cloud(store, value))
         return value

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -36,7 +37,19 @@ _LISTED = 20
 """How many files or devices an error names."""
 
 
-def _silent(_phase: str, _done: int, _of: int) -> None:
+class Site(Protocol):
+    """Where notes are written: this device's store and clock. A `SyncService` is one, and so is a memory."""
+
+    @property
+    def thread(self) -> StoreThread:
+        """The store's thread."""
+
+    @property
+    def clock(self) -> Clock:
+        """The clock."""
+
+
+def silent(_phase: str, _done: int, _of: int) -> None:
     """No progress is wanted."""
 
 
@@ -44,7 +57,7 @@ class RestorePlan(msgspec.Struct):
     """What a restore will do. `missing`, `same` and `differing` are notes of `device`, by what stands here now.
 
     `incomplete` names notes that cannot be brought back whole, and why; `notes_extra` are the
-    globs by which `device` took further files as notes.
+    globs by which `device` took further files as notes. The text is in the store of `bodies`, ours if None.
     """
 
     device: str
@@ -57,6 +70,7 @@ class RestorePlan(msgspec.Struct):
     incomplete: dict[str, str] = {}
     notes_extra: list[str] = []
     masked_lines: int = 0
+    bodies: StoreThread | None = None
 
     @property
     def notes(self) -> list[NoteRow]:
@@ -87,7 +101,7 @@ async def plan_restore(
     from_: str = "",
     copy: bool = False,
     merge: bool = False,
-    progress: Progress = _silent,
+    progress: Progress = silent,
 ) -> RestorePlan:
     """Fold all logs, choose the device, compare its notes with the disk; nothing is written into the workspace.
 
@@ -95,43 +109,49 @@ async def plan_restore(
     and `MemorydError` listing the local files that differ unless `merge`.
     """
     state = await fold_all(service, progress)
-    device = await service.thread.call(partial(_choose, state=state, wanted=from_), priority=Priority.READ)
+    device = await service.thread.call(partial(choose_device, state=state, wanted=from_), priority=Priority.READ)
     notes = await service.thread.call(partial(notes_of, device=device), priority=Priority.READ)
     await fetch_chunks(service, device, notes)
     known = await service.thread.call(partial(device_row, device=device), priority=Priority.READ)
     plan = RestorePlan(device, state, root, copy, notes_extra=known.notes_extra if known else [])
-    await _check(service.thread, plan, [note for note in notes if note.deleted_at is None], progress)
-    if plan.differing and not merge:
-        await service.thread.call(_let_go)
-        raise _differing_error(plan.differing)
+    await check_notes(service.thread, plan, [note for note in notes if note.deleted_at is None], progress)
+    await refuse_differing(service.thread, plan, merge=merge)
     return plan
 
 
-async def write_notes(service: SyncService, plan: RestorePlan, *, progress: Progress = _silent) -> list[str]:
+async def refuse_differing(thread: StoreThread, plan: RestorePlan, *, merge: bool) -> None:
+    """Raise `MemorydError` listing the local files that differ, unless they are to be left as they are."""
+    if plan.differing and not merge:
+        await thread.call(_let_go)
+        raise _differing_error(plan.differing)
+
+
+async def write_notes(site: Site, plan: RestorePlan, *, progress: Progress = silent) -> list[str]:
     """Write what is missing, small notes first, and copies of differing ones; returns the paths to ingest."""
+    texts = plan.bodies or site.thread
     missing = sorted(plan.missing, key=_size)
     await asyncio.to_thread(sweep, plan.root, [note.path for note in plan.notes])
     done = 0
     for batch in _batches(missing):
-        bodies = [(note.path, await read_body(service.thread, note)) for note in batch]
+        bodies = [(note.path, await read_body(texts, note)) for note in batch]
         # Several at once: a file system commits the fsyncs of one moment together.
         shares = [bodies[start::_WRITERS] for start in range(_WRITERS)]
         await asyncio.gather(*(asyncio.to_thread(write_all, plan.root, share) for share in shares if share))
         done += len(batch)
         progress("write", done, len(missing))
-    folder = f"{RESTORED}/{_stamp(service.clock)}"
+    folder = f"{RESTORED}/{_stamp(site.clock)}"
     for batch in _batches(plan.differing):
-        bodies = [(f"{folder}/{note.path}", await read_body(service.thread, note)) for note in batch]
+        bodies = [(f"{folder}/{note.path}", await read_body(texts, note)) for note in batch]
         await asyncio.to_thread(write_all, plan.root, bodies)
     return [note.path for note in plan.notes]
 
 
-async def finish_restore(service: SyncService, plan: RestorePlan) -> Restored:
+async def finish_restore(site: Site, plan: RestorePlan) -> Restored:
     """After the notes were ingested: compare, let go of the fetched chunks, and succeed the device last of all."""
-    wrong = await service.thread.call(partial(_not_taken_in, notes=plan.notes), priority=Priority.READ)
-    all_folded = await service.thread.call(partial(_is_folded, state=plan.state), priority=Priority.READ)
+    wrong = await site.thread.call(partial(_not_taken_in, notes=plan.notes), priority=Priority.READ)
+    all_folded = await site.thread.call(partial(_is_folded, state=plan.state), priority=Priority.READ)
     succeeds = not plan.copy and not plan.differing
-    agents = await service.thread.call(partial(_finish, device=plan.device, succeeds=succeeds))
+    agents = await site.thread.call(partial(_finish, device=plan.device, succeeds=succeeds))
     return Restored(
         agents=agents,
         notes=len(plan.notes),
@@ -155,7 +175,8 @@ async def read_body(thread: StoreThread, note: NoteRow) -> bytes:
 # ---- choosing and checking -------------------------------------------------------------------------------
 
 
-def _choose(store: Store, state: CloudState, wanted: str) -> str:
+def choose_device(store: Store, state: CloudState, wanted: str) -> str:
+    """The device of that id or name, or the only other one that nobody took over from; raises `UsageError`."""
     rows = {device: device_row(store, device) for device in sorted(state.heads) if device != store.device}
     names = {device: row.name if row else "" for device, row in rows.items()}
     if wanted:
@@ -186,7 +207,8 @@ def _listed(names: dict[str, str]) -> str:
     return ", ".join(shown) or "none"
 
 
-async def _check(thread: StoreThread, plan: RestorePlan, notes: Sequence[NoteRow], progress: Progress) -> None:
+async def check_notes(thread: StoreThread, plan: RestorePlan, notes: Sequence[NoteRow], progress: Progress) -> None:
+    """Sort the notes into the plan by what stands on the disk; their text is in the store of `thread`."""
     held = await thread.call(held_chunks, priority=Priority.READ)
     for number, note in enumerate(notes, 1):
         if reason := _unfit(note, held):

@@ -4,7 +4,7 @@ import secrets
 
 from ..errors import CloudStoppedError
 from .hrana import CloudClient, CloudError, Statement
-from .wire import cloud_value
+from .wire import PLAIN, cloud_value
 
 _TRIES = 3
 """Several devices may make the schema at once; the one that meets a half-changed table looks again."""
@@ -25,12 +25,15 @@ _TABLES = (
 _OLD_NAME = "cold_memories_v1"
 
 
-async def make_schema(client: CloudClient) -> str:
-    """Make what is missing, in one transaction; returns the value of `meta` that holds from now on."""
+async def make_schema(client: CloudClient, key_id: str = PLAIN) -> str:
+    """Make what is missing, in one transaction; returns the value of `meta` that holds from now on.
+
+    A cloud that is new names the key `key_id`.
+    """
     for attempt in range(1, _TRIES + 1):
         columns = await _columns(client, "cold_memories")
         offer = Statement(
-            "INSERT INTO meta VALUES ('cloud', ?) ON CONFLICT DO NOTHING", (cloud_value(secrets.token_hex(8)),)
+            "INSERT INTO meta VALUES ('cloud', ?) ON CONFLICT DO NOTHING", (cloud_value(secrets.token_hex(8), key_id),)
         )
         try:
             await client.transact([*_changes(columns), *(Statement(sql) for sql in _TABLES), offer])

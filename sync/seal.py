@@ -20,6 +20,8 @@ import msgspec
 from ..errors import AccessError, ConfigError, UsageError
 
 MAGIC = b"M1"
+KEY_FILE = "recovery.key"
+"""Name, in the state folder, of the file that holds the recovery keys (0600)."""
 _ID_BYTES, _NONCE_BYTES, _SECRET_BYTES, _CHECK_BYTES = 8, 12, 32, 2
 _HEADER_BYTES = len(MAGIC) + _ID_BYTES + _NONCE_BYTES
 _GROUP = 5

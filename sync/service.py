@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,7 @@ from .pull import Progress, Pulled, Puller
 from .push import HeadMovedError, Pusher, remember_cloud
 from .seal import KeyRing
 from .snapshot import has_duty, write_snapshot
-from .status import SyncStatus
+from .status import Drilled, SyncStatus, last_drill
 from .waits import Schedule, WaitAfterFailure
 from .wire import check_cloud, key_id_of
 
@@ -113,14 +114,17 @@ class SyncService:
         """Bring the numbers of `status` up to date; the cloud is not asked."""
         today = day_start_ms(self.clock.today())
 
-        def read(store: Store) -> tuple[int, int, int, str, dict[str, str]]:
+        def read(store: Store) -> tuple[int, int, int, str, dict[str, str], Drilled | None]:
             faults = {each.device: each.fault for each in cursors(store) if each.fault}
-            return count_unsent(store), count_undrawn(store), bytes_since(store, today), memory_hash(store), faults
+            undrawn = 0 if key_id_of(store.meta(CLOUD)) else count_undrawn(store)
+            sent_today = bytes_since(store, today)
+            return count_unsent(store), undrawn, sent_today, memory_hash(store), faults, last_drill(store)
 
-        unsent, undrawn, sent_today, heads, faults = await self.thread.call(read, priority=Priority.READ)
+        unsent, undrawn, sent_today, heads, faults, drilled = await self.thread.call(read, priority=Priority.READ)
         status = self.status
         status.pending_rows, status.picture_pending, status.bytes_today = unsent, undrawn, sent_today
         status.memory_hash = None if unsent else heads
+        status.last_drill = drilled
         status.faults = faults
 
     async def run(self) -> None:
@@ -176,6 +180,15 @@ class SyncService:
         await self.client.reconnect()
         self.status.attempts, self.status.retry_at = 0, None
 
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Nobody exchanges meanwhile; the numbers of `status` are brought up to date at the end."""
+        async with self._lock:
+            try:
+                yield
+            finally:
+                await self.count()
+
     async def last_push(self, limit_s: float) -> None:
         """Try for at most `limit_s` seconds to send what is unsent, before the daemon ends."""
         try:
@@ -223,6 +236,7 @@ class SyncService:
                 done.pushed += await self._send()
                 if done.pushed:
                     await self._keeper.keep()
+                self.status.as_of_reaches = await self._keeper.reach() / 1000 or None
             except HeadMovedError:
                 continue  # a lost reply, a late request or a fork: the next look tells
             cloud = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
@@ -294,6 +308,10 @@ class SyncService:
     async def _take_new_id(self, reason: str) -> None:
         new, former = await self.thread.call(take_new_id)
         crash_point("new id")
+        await self.took_new_id(new, former, reason)
+
+    async def took_new_id(self, new: str, former: str, reason: str) -> None:
+        """Say so: in the log, in `status`, and to whoever keeps the id beside the database."""
         notice = f"This device is now {new}, it was {former}: {reason}."
         self._log.warning("%s", notice)
         self.status.notices = [*self.status.notices, notice]

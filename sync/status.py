@@ -4,6 +4,30 @@ import msgspec
 
 from ..errors import AuthRequiredError, CloudStoppedError, MemorydError, ReadOnlyError
 from ..model import SyncState
+from ..store import Store
+
+_DRILL = "drill"
+"""Key in `meta`."""
+
+
+class Drilled(msgspec.Struct):
+    """The last restore that was tried out; `at` in ms. `differences` is empty when it was proven."""
+
+    at: int
+    seconds: float
+    differences: list[str]
+
+
+def last_drill(store: Store) -> Drilled | None:
+    """The last restore drill of this memory, None if there was none."""
+    said = store.meta(_DRILL)
+    return msgspec.json.decode(said, type=Drilled) if said else None
+
+
+def remember_drill(store: Store, drilled: Drilled) -> None:
+    """Keep how the last drill went."""
+    with store.transaction() as tx:
+        tx.set_meta(_DRILL, msgspec.json.encode(drilled).decode())
 
 
 class SyncStatus(msgspec.Struct):
@@ -24,6 +48,10 @@ class SyncStatus(msgspec.Struct):
     retry_at: float | None = None
     faults: dict[str, str] = {}
     """Logs that stopped: device and reason."""
+    last_drill: Drilled | None = None
+    """The last proven restore, or how it failed; None if none was ever tried."""
+    as_of_reaches: float | None = None
+    """How far back `restore --as-of` reaches for this device's log [epoch seconds, the cloud's clock]."""
     plain_logs: list[str] = []
     """With encryption: devices whose logs are not encrypted with the cloud's key yet."""
     notices: list[str] = []

@@ -1,7 +1,8 @@
 """`verify`: does the cloud hold what this device holds? By heads and hashes, or by reading and folding everything."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -41,7 +42,7 @@ async def verify(
         await _catch_up(service)
     state = await read_cloud(service.client)
     differences = await service.thread.call(
-        partial(_compare_heads, state=state, keys=service.keys), priority=Priority.READ
+        partial(compare_heads, state=state, keys=service.keys), priority=Priority.READ
     )
     if deep and not any(each.device == "" for each in differences):
         known = {(each.device, each.idx) for each in differences}
@@ -62,7 +63,8 @@ async def _catch_up(service: SyncService) -> None:
         return  # the comparison of the heads names it
 
 
-def _compare_heads(store: Store, state: CloudState, keys: KeyRing) -> list[Difference]:
+def compare_heads(store: Store, state: CloudState, keys: KeyRing) -> list[Difference]:
+    """What the heads of the logs alone show; a difference without a device means that nothing can be compared."""
     known = store.meta(CLOUD)
     if not known and not state.value:
         return []
@@ -94,17 +96,34 @@ def _compare_cursor(cursor: Cursor, state: CloudState) -> Difference | None:
 
 
 async def _compare_deep(service: SyncService, state: CloudState, on_rows: Callable[[int], None]) -> list[Difference]:
+    async with folded_anew(service, state, on_rows) as (_, differences):
+        return differences
+
+
+@asynccontextmanager
+async def folded_anew(
+    service: SyncService,
+    state: CloudState,
+    on_rows: Callable[[int], None] = lambda _: None,
+    *,
+    keep_chunks: bool = False,
+) -> AsyncIterator[tuple[StoreThread, list[Difference]]]:
+    """A temporary store with every log folded as far as this memory did, and what differs between the two.
+
+    With `keep_chunks` it holds the text of all notes.
+    """
     upto = await service.thread.call(partial(_folded_upto, state=state), priority=Priority.READ)
     folder = await service.thread.call(lambda store: store.db.path.parent, priority=Priority.READ)
     with tempfile.TemporaryDirectory(prefix="verify-", dir=folder) as temporary:
         copy = StoreThread(partial(_open_copy, path=Path(temporary) / "copy.db", like=service))
         await copy.start()
         try:
-            result = await replay(service.client, upto, copy, on_rows, keys=service.keys)
+            result = await replay(service.client, upto, copy, on_rows, keys=service.keys, keep_chunks=keep_chunks)
             if result.damage:
-                return result.damage
+                yield copy, result.damage
+                return
             missing = await copy.call(partial(_missing_chunks, held=result.chunks))
-            return missing + await _compare_rows(service.thread, copy)
+            yield copy, missing + await _compare_rows(service.thread, copy)
         finally:
             await copy.close()
 

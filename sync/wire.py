@@ -3,6 +3,7 @@
 What stands here cannot be changed later without raising `WIRE` (DATA section 4).
 """
 
+import asyncio
 import hashlib
 import re
 import zlib
@@ -42,7 +43,10 @@ class SegmentError(Exception):
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """One row of the cloud's `segments`. `first`, `part`, `parts` are set for the parts of a snapshot."""
+    """One row of the cloud's `segments`; `at` is the cloud's time of it [ms].
+
+    `first`, `part`, `parts` are set for the parts of a snapshot.
+    """
 
     device: str
     idx: int
@@ -53,6 +57,7 @@ class Segment(msgspec.Struct, frozen=True):
     first: int | None = None
     part: int | None = None
     parts: int | None = None
+    at: int = 0
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -99,6 +104,14 @@ def unpack(segment: Segment, keys: KeyRing = NO_KEYS) -> list[Row]:
         raise SegmentError(f"segment {segment.idx} is damaged: {error}") from None
     for row in rows:
         _check(segment, row)
+    return rows
+
+
+async def unpack_all(segments: Iterable[Segment], keys: KeyRing = NO_KEYS) -> list[Row]:
+    """The rows of several segments, unpacked beside the loop."""
+    rows: list[Row] = []
+    for segment in segments:
+        rows.extend(await asyncio.to_thread(unpack, segment, keys))
     return rows
 
 
@@ -167,7 +180,8 @@ def check_cloud(value: str, known: str, keys: KeyRing = NO_KEYS) -> None:
     if key != PLAIN and key not in keys:
         other = "another key than the one this device has" if keys.newest else "a key that this device does not have"
         raise CloudStoppedError(f"The cloud is encrypted with {other}.", "Give it the recovery key: memoryd key init")
-    if key == PLAIN and key_id_of(known):
+    if key == PLAIN and (key_id_of(known) or (keys.newest and not known)):
         raise CloudStoppedError(
-            "The cloud says that it is not encrypted any more.", "Nothing is sent. Check who else writes there."
+            "The cloud is not encrypted, but this memory is.",
+            "Nothing is sent. Check the URL and who else writes there.",
         )

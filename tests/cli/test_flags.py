@@ -86,12 +86,14 @@ def test_a_home_folder_is_resolved_before_the_daemon_sees_it(monkeypatch):
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_operation_has_flags_with_help_and_no_clash(name):
-    """No field collides with a common flag, and every flag explains itself."""
+    """No field collides with a common flag, and every flag explains itself; arguments stand in the usage line."""
     own = options(OPERATIONS[name].request)
     flags = [flag for option in [*own, *common_options()] for flag in option.opts]
 
     assert len(flags) == len(set(flags))
-    assert all(isinstance(option, click.Option) and option.help for option in own)
+    assert all(
+        isinstance(option, click.Argument) or (isinstance(option, click.Option) and option.help) for option in own
+    )
 
 
 def test_a_number_shows_its_default():

@@ -17,14 +17,15 @@ NOW = 1000 * DAY
     ("older", "live", "upto"),
     [
         ([], 10, 0),
-        ([(1, 10, NOW - DAY, NOW, 30), (2, 10, NOW - DAY, NOW, 30)], 10, 0),
-        ([(1, 10, NOW - 91 * DAY, NOW, 30), (2, 10, NOW - DAY, NOW, 30)], 10, 1),
-        ([(1, 100, NOW, NOW, 450), (2, 100, NOW, NOW, 450), (3, 100, NOW, NOW, 450), (4, 100, NOW, NOW, 450)], 10, 3),
-        ([(1, 10, None, None, 30)], 10, 0),
+        ([(1, 10, NOW - DAY, NOW, 30, 0), (2, 10, NOW - DAY, NOW, 30, 1)], 10, 0),
+        ([(1, 10, NOW - 99 * DAY, NOW, 30, 0), (2, 10, NOW - 91 * DAY, NOW, 30, 1), (3, 9, NOW, NOW, 30, 1)], 10, 1),
+        ([(1, 10, NOW - 91 * DAY, NOW, 30, 0), (2, 10, NOW - DAY, NOW, 30, 1)], 10, 0),
+        ([(n, 100, NOW, NOW, 450, 0) for n in (1, 2, 3, 4)], 10, 3),
+        ([(1, 10, None, None, 30, 1)], 10, 0),
     ],
 )
 def test_older_segments_go_by_age_and_by_size(older, live, upto):
-    """90 days, or sooner while the log is more than 20 times its live rows; oldest first."""
+    """90 days, as far as a snapshot of that age; sooner while the log is over 20 times its live rows; oldest first."""
     assert last_to_go(older, live, CloudSettings()) == upto
 
 

@@ -1,0 +1,113 @@
+"""`drill`: tries a restore out in a temporary folder, compares everything, and remembers the result for `status`."""
+
+from functools import partial
+
+from ..clock import MS_PER_DAY, day_number
+from ..errors import CloudStoppedError, ReadOnlyError, UnavailableError
+from ..search.rank import find
+from ..store import Store
+from ..store.log import count_unsent
+from ..store.thread import Priority, StoreThread
+from ..sync.drill import rehearse
+from ..sync.service import SyncService
+from ..sync.status import Drilled, last_drill, remember_drill
+from .memory import Memory, report_progress
+from .requests import DrillRequest
+from .settle import Settler
+from .sync_replies import DrillReply
+from .synchronise import the_cloud
+from .table import Outcome
+
+EVERY_DAYS = 7
+"""How often the daemon tries a restore out."""
+SEARCHES = 20
+_WORDS = 6
+_LIMIT = 10
+_REMEMBERED = 5
+"""Differences that status names; the reply has all."""
+
+_Query = tuple[str, str]
+"""Agent and question."""
+
+
+async def drill(memory: Memory, request: DrillRequest) -> Outcome:  # noqa: ARG001 - every agent's memory is restored
+    """Try a restore out now; exit code 1 when something differed."""
+    reply = await run_drill(memory)
+    return Outcome(reply, 0 if reply.proven else 1)
+
+
+async def drill_when_due(memory: Memory) -> None:
+    """Try a restore out if the last one is older than a week; for the daemon, once a day or more often."""
+    if memory.sync is None:
+        return
+    last = await memory.thread.call(last_drill, priority=Priority.READ)
+    if last is None or memory.clock.now_ms() - last.at >= EVERY_DAYS * MS_PER_DAY:
+        await run_drill(memory)
+
+
+async def run_drill(memory: Memory) -> DrillReply:
+    """Fold, write, search and compare; the result is kept for `status`. Raises `UnavailableError`s without a cloud."""
+    service = the_cloud(memory)
+    started = memory.clock.monotonic()
+    await _catch_up(service)
+    unsent = await memory.thread.call(count_unsent, priority=Priority.READ)
+
+    def count(rows: int) -> None:
+        report_progress(phase="read", done=rows, of=None)
+
+    async with rehearse(service, count) as rehearsal:
+        differences, asked = list(rehearsal.differences), 0
+        # What was not sent yet is not in the cloud, so that answers may differ honestly.
+        if not differences and not unsent:
+            asked, wrong = await _compare_searches(memory, rehearsal.copy)
+            differences += wrong
+    seconds = round(memory.clock.monotonic() - started, 3)
+    drilled = Drilled(memory.clock.now_ms(), seconds, differences[:_REMEMBERED])
+    await memory.thread.call(lambda store: remember_drill(store, drilled))
+    service.status.last_drill = drilled
+    return DrillReply(drilled.at / 1000, not differences, seconds, rehearsal.rows, rehearsal.notes, asked, differences)
+
+
+async def _catch_up(service: SyncService) -> None:
+    """Send and fold what waits; a cloud that may only be read, or was set back, is compared as it is."""
+    try:
+        await service.exchange()
+    except UnavailableError as error:
+        if not isinstance(error, ReadOnlyError | CloudStoppedError):
+            raise
+
+
+async def _compare_searches(memory: Memory, copy: StoreThread) -> tuple[int, list[str]]:
+    today = memory.clock.today()
+    await Settler(copy, memory.settings).settle(today)
+    queries = await memory.thread.call(_queries, priority=Priority.READ)
+    wrong: list[str] = []
+    for query in queries:
+        ask = partial(_answers, query=query, today=day_number(today))
+        ours, theirs = await memory.thread.call(ask, priority=Priority.READ), await copy.call(ask)
+        if ours != theirs:
+            wrong.append(f"a search of agent {query[0]} is answered otherwise after the restore")
+    return len(queries), wrong
+
+
+def _queries(store: Store) -> list[_Query]:
+    """Questions made of facts that lie evenly over the whole memory."""
+    ((count,),) = store.execute("SELECT coalesce(max(n), 0) FROM derived")
+    step = max(1, (count if isinstance(count, int) else 0) // SEARCHES)
+    found: dict[_Query, None] = {}
+    for at in range(1, SEARCHES * step + 1, step):
+        for agent, text in store.execute(
+            "SELECT d.agent_id, f.text FROM derived d JOIN facts f ON f.n = d.n"
+            " WHERE d.n >= ? AND d.state = 'live' ORDER BY d.n LIMIT 1",
+            (at,),
+        ):
+            found[str(agent), " ".join(str(text).split()[:_WORDS])[:200]] = None
+    return list(found)
+
+
+def _answers(store: Store, query: _Query, today: int) -> tuple[list[float], set[str]]:
+    """Relevances of the hits in order, and those facts that stand above the last, which shares its place by chance."""
+    agent, question = query
+    hits = find(store, question, agents=[agent], limit=_LIMIT, today=today)
+    last = round(hits[-1].relevance, 4) if len(hits) == _LIMIT else -1.0
+    return [round(hit.relevance, 4) for hit in hits], {hit.fact_id for hit in hits if round(hit.relevance, 4) > last}

@@ -1,0 +1,86 @@
+"""`key`: end-to-end encryption of what the cloud holds (docs/security.md)."""
+
+from pathlib import Path
+
+from ..errors import AccessError, NoInputError, UsageError
+from ..sync.seal import KEY_FILE, Key, KeyRing, check_available, save_keys
+from ..sync.service import SyncService
+from ..sync.stewardship import encrypt, joined_key
+from .memory import Memory
+from .requests import KeyRequest
+from .sync_replies import KeyReply
+from .synchronise import the_cloud
+
+_KEEP_IT = "Write the recovery key down and keep it away from this machine: without it nothing can be restored."
+
+
+async def key(memory: Memory, request: KeyRequest) -> KeyReply:
+    """Begin or join encryption (`init`), show the recovery key, or go on under a new one (`rotate`)."""
+    if request.file and request.action != "init":
+        raise UsageError("--file belongs to key init.", "memoryd key init --file FILE")
+    check_available()
+    service = the_cloud(memory)
+    if request.action == "show":
+        return _show(service)
+    if request.action == "rotate":
+        return await _rotate(memory, service)
+    return await _init(memory, service, request.file)
+
+
+def _show(service: SyncService) -> KeyReply:
+    held = service.keys.newest
+    if held is None:
+        raise NoInputError("This device has no key.", "memoryd key init makes one, or takes one with --file.")
+    return KeyReply(held.id, True, held.text, service.status.plain_logs)
+
+
+async def _init(memory: Memory, service: SyncService, file: str) -> KeyReply:
+    given = Key.parse(_read(file)) if file else None
+    in_use = await joined_key(service)
+    if in_use:
+        return await _join(memory, service, given, in_use)
+    # A key that an earlier run kept and could not finish with is used again.
+    chosen = given or service.keys.newest or Key.new()
+    _keep(memory, service, chosen)
+    await encrypt(service, chosen)
+    return KeyReply(chosen.id, True, chosen.text, service.status.plain_logs, _KEEP_IT)
+
+
+async def _join(memory: Memory, service: SyncService, given: Key | None, in_use: str) -> KeyReply:
+    if given is None and in_use in service.keys:
+        return KeyReply(in_use, True, plain_logs=service.status.plain_logs, advice="This device has the key already.")
+    if given is None:
+        raise UsageError("The cloud is encrypted with a key that this device does not have.", "Give it: --file FILE")
+    if given.id != in_use:
+        raise UsageError(
+            "That is not the key that the cloud is encrypted with.",
+            f"The cloud names the key {in_use}, the file holds {given.id}; nothing was changed.",
+        )
+    _keep(memory, service, given)
+    service.keys.add(given)
+    service.changed()
+    return KeyReply(given.id, True, advice="This device reads and writes the encrypted memory from now on.")
+
+
+async def _rotate(memory: Memory, service: SyncService) -> KeyReply:
+    if not await joined_key(service):
+        raise UsageError("The cloud is not encrypted.", "memoryd key init begins it.")
+    fresh = Key.new()
+    _keep(memory, service, fresh)
+    await encrypt(service, fresh)
+    return KeyReply(fresh.id, True, fresh.text, service.status.plain_logs, f"{_KEEP_IT} Every other device needs it.")
+
+
+def _keep(memory: Memory, service: SyncService, chosen: Key) -> None:
+    """Keep the key before anything is encrypted with it."""
+    others = [each for each in service.keys.keys if each.id != chosen.id]
+    save_keys(memory.places.state / KEY_FILE, KeyRing([*others, chosen]))
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).read_text("ascii")
+    except FileNotFoundError:
+        raise NoInputError(f"{file} does not exist.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise AccessError(f"{file} cannot be read: {type(error).__name__}.", "It is a text file of one line.") from None
