@@ -10,6 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
+from .people_memory import LAYOUTS
+
 _STATE_STYLES = {
     "ok": "green",
     "native": "green",
@@ -302,4 +304,6 @@ _LAYOUTS: dict[str, Callable[[Any, Console], None]] = {
     "rescan": show_rescan,
     "ledger": show_ledger,
     "validate": show_findings,
+    "search-url": show_hits,
+    **LAYOUTS,
 }

@@ -106,7 +106,7 @@ def test_an_envelope_admits_what_is_not_in_yet():
         ("validate", {"file": "a.md", "details": [FINDING]}, "a.md:7: The fence is never closed."),
         ("validate", {"files": [{"file": "b.md", "details": [FINDING]}]}, "    Close it."),
         ("devices", {"devices": [LAPTOP]}, "laptop (this one)"),
-        ("hot", {"identity": {}, "critical_lessons": [{"text": "Test [first]"}]}, "text: Test [first]"),
+        ("metrics", {"identity": {}, "critical_lessons": [{"text": "Test [first]"}]}, "text: Test [first]"),
     ],
 )
 def test_every_reply_has_words_for_people(command, reply, wanted):
