@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from ..clock import Clock
-from ..errors import MemorydError
+from ..errors import MemorydError, StoreFullError
 from .debounce import Debouncer
 
 log = logging.getLogger(__name__)
@@ -43,8 +43,8 @@ class Worker:
         """Monotonic time at which the running batch or scan began; None when idle."""
         self.last_scan: float | None = None
         """Monotonic time at which the last scan that went through began."""
-        self.problem = ""
-        """Why the last batch or scan failed; '' once one went through."""
+        self.problem: MemorydError | None = None
+        """Why the last batch or scan failed; None once one went through."""
 
     @property
     def waiting(self) -> int:
@@ -54,9 +54,11 @@ class Worker:
     @property
     def warning(self) -> tuple[str, str, str] | None:
         """Code, message and fix while taking in fails; None when all is well."""
-        if not self.problem:
+        if self.problem is None:
             return None
-        return ("intake", self.problem, "It is tried again by itself; the daemon's log says more.")
+        code = self.problem.code if isinstance(self.problem, StoreFullError) else "intake"
+        fix = self.problem.hint or "The daemon's log says more."
+        return (code, self.problem.message, f"{fix} It is tried again by itself.")
 
     def hint(self, paths: Iterable[str]) -> None:
         """Something happened to these paths."""
@@ -111,21 +113,21 @@ class Worker:
         try:
             await work
         except MemorydError as error:
-            self._failed(error.message)
+            self._failed(error)
             return False
         except Exception as error:  # noqa: BLE001 - one broken batch must not end all taking in; a scan repeats it
-            self._failed(f"taking notes in failed ({place_of(error)})")
+            self._failed(MemorydError(f"Taking notes in failed ({place_of(error)}).", "The daemon's log says more."))
             return False
         finally:
             self.busy_since = None
-        if self.problem:
+        if self.problem is not None:
             log.info("taking notes in works again")
-        self.problem, self._pause = "", FAILED_PAUSE_S[0]
+        self.problem, self._pause = None, FAILED_PAUSE_S[0]
         return True
 
-    def _failed(self, problem: str) -> None:
-        if problem != self.problem:
-            log.error("%s", problem)
+    def _failed(self, problem: MemorydError) -> None:
+        if self.problem is None or problem.message != self.problem.message:
+            log.error("%s", problem.message)
         self.problem = problem
         self._scan_wanted = "the last one failed"
         self._scan_after = self._clock.monotonic() + self._pause

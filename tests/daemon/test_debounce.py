@@ -37,7 +37,7 @@ def test_a_vanished_path_is_looked_at_only_after_the_bound():
 
 
 def test_a_vanished_path_that_comes_back_is_looked_at_after_quiet():
-    """Moving the old file away and writing a new one is a change, not a deletion."""
+    """Moving the old file away and writing a new one is a change, not a deletion, in either order (WA-14)."""
     there = set()
     debouncer = Debouncer(there.__contains__)
 

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -11,10 +12,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from memoryd.store.adapter import Database
 
 MEMORYD = str(Path(sys.executable).with_name("memoryd"))
 
@@ -62,10 +65,11 @@ class Machine:
         }
         self.log = root / "log"
         self.process: subprocess.Popen[bytes] | None = None
+        self.command = [MEMORYD, "run"]
 
     def spawn(self) -> "subprocess.Popen[bytes]":
         with self.log.open("ab") as log:
-            return subprocess.Popen([MEMORYD, "run"], env=self.environment, cwd=self.root, stdout=log, stderr=log)
+            return subprocess.Popen(self.command, env=self.environment, cwd=self.root, stdout=log, stderr=log)
 
     def start(self) -> "Machine":
         self.process = self.spawn()
@@ -88,6 +92,9 @@ class Machine:
 
     def status(self) -> dict[str, Any]:
         return self.ask("GET", "/v1/status")[1]
+
+    def warnings(self) -> dict[str, dict[str, str]]:
+        return {each["code"]: each for each in self.status()["warnings"]}
 
     def finds(self, word: str) -> bool:
         code, hits = self.ask("POST", "/v1/retrieve", {"query": word})
@@ -291,3 +298,136 @@ def test_a_workspace_of_another_memory_is_refused_by_the_daemon(machine):
     )
     assert done.returncode == 78
     assert "--instance" in done.stderr
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("unshare") is None, reason="a small disk of one's own needs root and unshare"
+)
+def test_a_full_disk_is_a_state_that_ends(machine):
+    """While the disk is full status says so and search answers; when there is room the note comes in by itself."""
+    (machine.notes / "2026-02-12.md").write_text("- The marmot sleeps\n")
+    state = machine.root / "state"
+    state.mkdir()
+    mount = f'mount -t tmpfs -o size=3m,mode=700 tmpfs "{state}" && exec "{MEMORYD}" run'
+    machine.command = ["unshare", "--mount", "sh", "-c", mount]
+    machine.start().settled()
+    inside = Path(f"/proc/{machine.process.pid}/root{state}/filler")
+    with inside.open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
+        while True:
+            filler.write(bytes(4096))
+
+    (machine.notes / "2026-02-13.md").write_text("".join(f"- Sighting {n} of a dotterel\n" for n in range(300)))
+    warning = wait_for(lambda: machine.warnings().get("disk_full"), 10, "status says that the disk is full")
+    assert "disk is full" in warning["message"]
+    assert "Make room" in warning["fix"]
+    assert machine.finds("marmot")
+    assert machine.status()["pending"] > 0
+
+    inside.unlink()
+    wait_for(lambda: machine.finds("dotterel"), 20, "the note is in")
+    wait_for(lambda: "disk_full" not in machine.warnings(), 10, "the warning is gone")
+
+
+def test_without_a_token_local_work_goes_on(machine, sqld):
+    """An autostart before the keyring exists is a state, auth_required, that is tried again (DA-7)."""
+    machine.environment["TURSO_DATABASE_URL"] = sqld.url
+    (machine.notes / "2026-02-13.md").write_text("- The marmot sleeps\n")
+    machine.start().settled()
+
+    assert machine.finds("marmot")
+    wait_for(lambda: machine.status()["sync"]["state"] == "auth_required", 10, "the state says what is missing")
+    wait_for(lambda: machine.status()["sync"]["next_retry_in_s"], 10, "the next try is known")
+    assert machine.process.poll() is None
+
+
+def test_status_never_touches_the_database(machine):
+    """A status command asks the socket: it neither opens nor makes a state folder, with a daemon or without (ST-2)."""
+    for n in range(40):
+        (machine.notes / f"{1900 + n}-03-01.md").write_text(f"- Sighting {n} of a wheatear\n" * 5)
+    machine.start()
+    elsewhere = machine.environment | {"MEMORYD_STATE_DIR": str(machine.root / "elsewhere")}
+    asking = [
+        subprocess.Popen([MEMORYD, "status", "--json"], env=elsewhere, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(10)
+    ]
+    for each in asking:
+        out, errors = each.communicate(timeout=60)
+        assert each.returncode == 0, errors
+        assert json.loads(out)["pid"] == machine.process.pid
+    machine.settled()
+    machine.kill(signal.SIGTERM)
+
+    done = subprocess.run([MEMORYD, "status"], env=elsewhere, capture_output=True, timeout=60)
+
+    assert done.returncode == 3
+    assert not (machine.root / "elsewhere").exists()
+
+
+def test_a_note_saved_a_hundred_times_by_renaming_stays_one_note(machine):
+    """`:w` in vim over and over: the same note and one live version, never deleted in between (WA-4)."""
+    note = machine.notes / "2026-02-13.md"
+    note.write_text("- The first line\n")
+    machine.start().settled()
+    for number in range(100):
+        temporary = note.with_name(".n.swp")
+        temporary.write_text(f"- The first line\n- Version {number} of the ouzel\n")
+        temporary.replace(note)
+        time.sleep(0.01)
+    wait_for(lambda: machine.finds("Version 99 of the ouzel"), 10, "the last version is found")
+    machine.settled()
+    _, hits = machine.ask("POST", "/v1/retrieve", {"query": "ouzel"})
+    assert [hit["text"] for hit in hits] == ["Version 99 of the ouzel"]
+    machine.kill(signal.SIGTERM)
+
+    with closing(Database(machine.root / "state" / "memory.db")) as db:
+        rows = db.execute("SELECT path, state, deleted_at FROM notes")
+        first = db.execute(
+            "SELECT f.rev, d.state FROM facts f JOIN derived d ON d.n = f.n WHERE text = 'The first line'"
+        )
+    assert [(path, state in ("ok", "findings"), deleted) for path, state, deleted in rows] == [
+        ("memory/2026-02-13.md", True, None)
+    ]
+    assert [state for _, state in first] == ["live"]
+
+
+def test_clients_that_stall_never_hold_up_the_notes(machine):
+    """With idle, half-open and unread connections by the dozen a saved note is searchable as ever."""
+    machine.start().settled()
+    connections = []
+    try:
+        for number in range(150):
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(os.fspath(machine.socket))
+            connections.append(connection)
+            if number % 3 == 1:
+                connection.sendall(b"POST /v1/store HTTP/1.1\r\nHost: memoryd\r\nContent-Length: 100\r\n\r\n{")
+            elif number % 3 == 2:
+                connection.sendall(b"GET /v1/status HTTP/1.1\r\nHost: memoryd\r\n\r\n" * 20)
+        began = time.monotonic()
+        (machine.notes / "2026-02-13.md").write_text("- The dotterel is tame\n")
+        wait_for(lambda: machine.finds("dotterel"), 5, "the note is found")
+        assert time.monotonic() - began < 5
+        wait_for(lambda: descriptors(machine.process.pid) < 100, 10, "half-open clients were cut off")
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def test_a_damaged_database_does_not_keep_the_daemon_from_its_work(machine):
+    """A spoiled file is moved aside, the notes are memory again, and status says so until somebody looked."""
+    (machine.notes / "2026-02-13.md").write_text("- The marmot sleeps\n")
+    machine.start().settled()
+    machine.kill(signal.SIGTERM)
+    database = machine.root / "state" / "memory.db"
+    database.write_bytes(database.read_bytes()[:4096] + os.urandom(60_000))
+
+    machine.start().settled()
+
+    assert machine.finds("marmot")
+    assert "notes alone" in machine.warnings()["rebuilt"]["message"]
+    assert len(list((machine.root / "state").glob("memory.db.corrupt-*"))) == 1
+    assert "the database is damaged" in machine.log.read_text()
+
+
+def descriptors(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))

@@ -5,6 +5,8 @@ import contextlib
 
 import pytest
 from memoryd.clock import ManualClock
+from memoryd.daemon.daemon import SCAN_S, STATUS_S, TICK_S
+from memoryd.daemon.pulse import LAST_RESORT_S
 from memoryd.daemon.scheduler import Scheduler
 from memoryd.errors import UnavailableError
 
@@ -101,3 +103,19 @@ async def test_an_interval_that_shrinks_counts_at_once(bench):
     interval[0] = 30.0
     await bench.run(80)
     assert bench.runs == [45, 75]
+
+
+async def test_an_idle_daemon_wakes_less_than_once_a_second(bench):
+    """All that the daemon does by the clock, together, over an hour (WA-8)."""
+    wakes: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        wakes.append(seconds)
+        await bench.sleep(seconds)
+
+    bench.scheduler._sleep = sleep
+    for interval in (TICK_S, SCAN_S, STATUS_S, LAST_RESORT_S / 4):
+        bench.scheduler.every(interval, bench.work, f"every {interval} s")
+    await bench.run(3600)
+
+    assert len(wakes) < 3600

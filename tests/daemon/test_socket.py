@@ -308,6 +308,46 @@ async def test_a_client_that_does_not_finish_its_request_is_cut_off(listener, mo
     assert (await ask(listener.path, "GET", "/v1/health"))[0] == 200
 
 
+async def test_a_client_that_drips_its_request_is_cut_off_too(listener, monkeypatch):
+    """The deadline counts from the first byte of a request to its last, not from byte to byte."""
+    monkeypatch.setattr(protocol, "REQUEST_S", 0.2)
+    reader, writer = await asyncio.open_unix_connection(listener.path)
+    ended = asyncio.create_task(reader.read())
+    sent = 0
+    for each in b"POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{      }":
+        if ended.done():
+            break
+        writer.write(bytes([each]))
+        sent += 1
+        await asyncio.sleep(0.02)
+    with contextlib.suppress(ConnectionResetError):
+        assert await asyncio.wait_for(ended, 3) == b""
+    assert sent < 30
+    writer.close()
+
+
+async def test_a_client_that_does_not_read_its_reply_is_cut_off(listener, monkeypatch):
+    """A reply that nobody takes holds a connection for a while, and nobody else up meanwhile."""
+    monkeypatch.setattr(protocol, "STALL_S", 0.2)
+    text = json.dumps({"text": "x" * 4_000_000}).encode()
+    connection = socket.socket(socket.AF_UNIX)
+    connection.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(connection, str(listener.path))
+    head = f"POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: {len(text)}\r\n\r\n".encode()
+    await loop.sock_sendall(connection, head + text)
+    assert (await ask(listener.path, "GET", "/v1/health"))[0] == 200
+    await asyncio.sleep(0.4)
+
+    taken = 0
+    with contextlib.suppress(ConnectionResetError):
+        while piece := await asyncio.wait_for(loop.sock_recv(connection, 1 << 20), 3):
+            taken += len(piece)
+
+    assert 0 < taken < len(text)
+    connection.close()
+
+
 async def test_a_connection_is_used_again(listener):
     """Keep-alive works, and an answered request is not cut off by the read deadline."""
 

@@ -101,7 +101,7 @@ STYLES = [append, truncate_and_write, rename_over, rename_from_outside, vim_back
 
 @pytest.mark.parametrize("save", STYLES, ids=lambda save: save.__name__)
 async def test_every_save_style_is_heard(workspace, save):
-    """Whatever an editor does to a note, its path is heard, and no temporary file's."""
+    """Whatever an editor does to a note, its path is heard, and no temporary file's (WA-5, WA-15, FACTS M7)."""
     (workspace / NOTE).write_text("- before\n")
     ears = Ears(workspace)
     await ears.watcher.start()
@@ -115,7 +115,7 @@ async def test_every_save_style_is_heard(workspace, save):
 
 @pytest.mark.parametrize("save", STYLES[:5], ids=lambda save: save.__name__)
 async def test_every_save_style_is_one_batch(workspace, save):
-    """The many events of one save are taken in once, and the note is there when it is looked at."""
+    """The many events of one save are taken in once, and the note is there when it is looked at (WA-14, WA-15)."""
     (workspace / NOTE).write_text("- before\n")
     batches: list[list[tuple[str, bool]]] = []
     clock = ManualClock()
@@ -146,7 +146,7 @@ async def test_every_save_style_is_one_batch(workspace, save):
 
 
 async def test_new_notes_pages_and_agents_are_heard(ears, workspace):
-    """A new day, MEMORY.md and another agent's folder are heard without a restart."""
+    """A new day, MEMORY.md and another agent's folder are heard without a restart (WA-3)."""
     (workspace / NOTE).write_text("- new\n")
     (workspace / "MEMORY.md").write_text("# Rules\n")
     await ears.hears(lambda heard: {NOTE, "MEMORY.md"} <= heard.paths)
