@@ -25,9 +25,12 @@ def word_set(text: str) -> frozenset[str]:
 
 
 _COMMON = word_set(
-    "the and for not was are has hav tha but you all ing ied ted ped ged thi fro wer any its our out han"
+    """
+    the and for not was are has you all any its our out that than this have from were they them then with
+    ied ted ped ged ing ies
+    """
 )
-"""Beginnings of words that say nothing, and the endings that patterns write as parts of their own."""
+"""Words that say nothing, and endings that patterns write as parts of their own."""
 
 _by_four: dict[str, int] = {}
 _by_three: dict[str, int] = {}
@@ -137,7 +140,7 @@ def _enter_words(english: str, bit: int) -> None:
     """Enter the beginnings of the pattern's words: four letters where it writes so many in a row, else three."""
     plain = re.sub(r"\\[a-zA-Z]|\(\?P<\w+>", " ", english).lower()
     for word in _WORD.findall(_OPTIONAL.sub(" ", plain)):
-        if word[:3] in _COMMON:
+        if word in _COMMON:
             continue
         table, start = (_by_four, word[:4]) if len(word) >= 4 else (_by_three, word)
         table[start] = table.get(start, 0) | bit

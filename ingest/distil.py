@@ -34,9 +34,11 @@ def shortened(text: str, limit: int) -> str:
     body = _without(_FILLER, _without(_SPEAKER, body)) or body
     if _fits(body, limit):
         return body
-    bare = _ASIDE.sub("", body)
+    bare = _ASIDE.sub("", body).strip() or body
+    if _fits(bare, limit):
+        return bare
     heads = _heads(bare, _SENTENCE, limit)[:1] or _heads(bare, _CLAUSE, limit)[-1:]
-    return heads[0] if heads else _cut(body, limit)
+    return heads[0] if heads else _cut(bare, limit)
 
 
 def _without(beginning: re.Pattern[str], text: str) -> str:

@@ -21,7 +21,7 @@ CODES = (
 _MASK = "[masked:"
 _TOOL = Cue(
     r"(?i:\b(?:tool|library|framework|plugin|extension|package|model|cli|sdk|service|app|editor|engine)\s+)"
-    r"(?:called\s+|named\s+)?[`\"'“]?(?P<after>[A-Z][\w.-]*\w)|(?P<before>\b[A-Z][\w.-]*\w)[`\"'”]?\s+(?:tool"
+    r"(?:called\s+|named\s+)?[`\"'“]?(?P<after>[A-Z][\w.-]*\w)|(?P<before>\b[A-Z][\w.-]*\w)[`\"'”]?\s+(?:tool|editor"
     r"|library|framework|plugin|extension|package|model|CLI|SDK|engine)\b"
     r"|(?:工具|框架|插件|模型|软件|扩展|程序库|平台)\s*[「“\"'`:：]?\s*(?P<han_after>[A-Za-z][\w.-]*\w)"
     r"|(?P<han_before>[A-Za-z][\w.-]*\w)\s*(?:这个|这款)?(?:工具|框架|插件|模型|软件|平台|扩展)",
@@ -37,27 +37,39 @@ _NOT_A_TOOL = word_set(
     The This That Our Your My His Her Their Its A An Each Every New Old Same Other Which Any No
     """
 )
+_LEAD = r"^(?:\W*(?:I|we|then|also|just|finally|today)\s+)?"
+_THE = r"(?:the\s+|a\s+|an\s+|our\s+|my\s+)?"
+_HAN_VERB = "(?:安装|配置|部署|下载|升级|编译|迁移)"
 _ACTION = Cue(
-    r"^(?:\W*(?:I|we|then|also|just|finally|today)\s+)?(?:install(?:ed)?|set up|configured|deployed|downloaded"
-    r"|upgraded|updated|migrated|compiled)\s+(?:the\s+|a\s+|an\s+|our\s+|my\s+)?[`\w]"
-    r"|^(?:今天|刚刚|已经|已|又|然后|先)?(?:安装|配置|部署|下载|升级|编译|迁移)(?!量|率|者|费)(?:了|好了|完)?\s*[\w\u3400-\u9fff`]"
+    rf"{_LEAD}(?:install(?:ed)?|configured|deployed|downloaded|migrated|compiled)\s+{_THE}[`\w]"
+    rf"|^(?:今天|刚刚|已经|已|又|然后|先){_HAN_VERB}(?!量|率|者|费)\s*[\w\u3400-\u9fff`]"
+    rf"|^{_HAN_VERB}(?:了|好|完|到|成功)"
+)
+_ON_A_MACHINE = Cue(rf"{_LEAD}(?:set up|upgraded|updated)\s+{_THE}[`\w]")
+_MACHINE = Cue(
+    r"\b(?:servers?|services?|databases?|backups?|prox(?:y|ies)|firmware|drivers?|kernel|packages?|librar(?:y|ies)"
+    r"|repo(?:sitory)?|clusters?|containers?|docker|vpn|dns|cron\w*|ssh|api|pipelines?|runners?|environment|npm|pip"
+    r"|python|postgres\w*|redis|nginx|linux|ubuntu|router|firewall|dashboard|plugins?|extensions?|scripts?|frameworks?"
+    r"|cli|sdk|daemon|webhooks?|schema|dependenc(?:y|ies)|certificates?|monitoring|logging|config\w*|software|network"
+    r"|host|laptop|raid|website|wiki|replication|sync)\b"
+    r"|`"
 )
 _NO_COMMAND_NEEDED = Cue(
     r"\b(?:shelf|shelves|kitchen|lamp|curtains?|washing|dishwasher|sink|window|door|table|meeting|expectations?"
     r"|calendar|profile|status|photos?|furniture|bath|tap|heater|camera|plan|list|notes?|resume|cv|budget|team"
-    r"|office|alarm|appointment)\b"
+    r"|alarm|appointment)\b"
     r"|窗帘|空调|家具|灯|柜|架子|洗衣机|水龙头|热水器|门锁|会议|人员|任务|计划|简历|资料|日程|名单|照片|办公室"
     r"|工作安排"
 )
 _DECISION = Cue(
     r"\b(?:we|I|team|they|Mira)?\s*(?:have\s+|has\s+)?(?:decided|chose|opted|agreed)\s+(?:to|on|for|that"
     r"|not to)\b|^(?:\W*Decision\s*[:：])|^\W*(?:decided|chose)\b"
-    r"|(?:^|[，。,\s我们已经最终大家团队后])(?:决定|选定|敲定|拍板)(?!性|权|因素|论|者|于|了吗|什么)"
+    r"|(?:^|[，。,\s我们已经最终大家团队后]|董事会|委员会|公司|老板)(?:决定|选定|敲定|拍板)(?!性|权|因素|论|者|于|了吗|什么)"
 )
 _UNDECIDED = Cue(
     r"\b(?:not (?:yet )?decided|undecided|haven't decided|have not decided|nothing was decided|to be decided"
     r"|who decided|once decided|if (?:we|they) decided|before we decided)\b|\?\s*$"
-    r"|还没决定|尚未决定|没有决定|未决定|待决定|由.{1,8}决定|取决|[？?]\s*$|谁决定|如何决定|怎么决定"
+    r"|还没决定|决定还没|尚未决定|没有决定|未决定|待决定|由.{1,8}决定|取决|[？?]\s*$|谁决定|如何决定|怎么决定"
 )
 _NEXT_STEP = Cue(
     r"\b(?:next(?: step)?s?|todo|to-do|action(?: item)?|follow[- ]up|by (?:mon|tue|wed|thu|fri|sat|sun|tomorrow"
@@ -168,11 +180,8 @@ def named_tool(text: str) -> str:
 
 def is_action(text: str) -> bool:
     """Whether a sentence says that something was installed, configured, deployed … on a machine."""
-    return (
-        _ACTION.search(text) is not None
-        and not _NO_COMMAND_NEEDED.search(text)
-        and not text.rstrip().endswith(("?", "？"))
-    )
+    done = _ACTION.search(text) or (_MACHINE.search(text) and _ON_A_MACHINE.search(text))
+    return done is not None and not _NO_COMMAND_NEEDED.search(text) and not text.rstrip().endswith(("?", "？"))
 
 
 def is_decision(text: str) -> bool:

@@ -77,7 +77,7 @@ _KEY = re.compile(
 )
 """Searched in lower-case text: Python looks for literal beginnings only when case counts."""
 _SEPARATOR = (
-    r"(?P<sep>[*_`\"'”’\]）)]{0,4}+[ \t]*+(?:[:：=＝]{1,2}=?>?|=>|\|"
+    r"(?P<sep>[*_`\"'”’\]）)]{0,4}+[ \t]*+(?:[:：=＝]{1,2}=?>?|[=-]>|→|\|"
     r"|(?<![A-Za-z])(?i:(?:is |was )?(?:changed|set|reset) to|(?:is|was)(?: now)?)(?![A-Za-z])"
     r"|(?:是|为|改成|改为|换成|设为|设成|更新为|重置为)[:：]?)[ \t]*+|[ \t]++(?=[\x21-\x7e]))"
     r"(?P<break>\r?\n[ \t>*+-]*+)?"
@@ -236,7 +236,7 @@ def _judged(text: str, key: str, match: re.Match[str], value: str) -> bool:
     after = text[end : end + 200].partition("\n")[0]
     weak = separator in ("", "|") or match["break"] is not None
     worded = separator.isalpha() or " " in separator
-    if separator == "" and not _is_han(key):
+    if separator == "" and not _is_han(key) and match["code"] is None:
         return False
     if key.lower() in ("pass", "pw", "pin") and worded:
         return False

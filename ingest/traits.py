@@ -35,19 +35,26 @@ _NOT_PEOPLE = word_set(
     April May June July August September October November December Python Docker Linux Google Github Git Chrome
     Firefox Windows Apple Slack Telegram Discord Turso Postgres Redis Node React Rust Java English Chinese Europe
     America China Japan Let Then It He She They We You Our Your His Her Its Now New Old Server Client Support Team
-    Production Staging Main Master
+    Production Staging Main Master Grandmother Grandfather Grandma Grandpa Mother Father Mom Dad Everyone Everybody
+    Nobody Somebody Someone
     """
 )
+_VERBS = (
+    "deploy|install|configure?|fix|build|write|ship|test|migrate?|update?|upgrade?|add|remove?|delete?|create?"
+    "|renew|review|merge?|release?|refactor|publish|send|call|email|ask|book|buy|order|pay|schedule?|investigate?"
+    "|debug|document|clean up|set up|back up|restart|rewrite|move?|switch|download|upload|register|prepare?|plan"
+    "|check|verify"
+)
+_PAST = "built|wrote|rewrote|sent|bought|paid|verified|set up|backed up|cleaned up"
+_OBJECT = r"(?:\s+[\w./@#'-]+){1,6}"
 _ACTION = Cue(
-    r"\b((?:deploy|install|configure|fix|build|write|ship|test|migrate|update|upgrade|add|remove|delete|create"
-    r"|renew|review|merge|release"
-    r"|refactor|publish|send|call|email|ask|book|buy|order|pay|schedule|investigate|debug|document|clean up"
-    r"|set up|back up|restart|rewrite|move"
-    r"|switch|download|upload|register|prepare|plan|check|verify)(?:ed|ing|s|d|ped|ted|ged|ies"
-    r"|ied)?\b(?:\s+[\w./@#'-]+){1,6})"
-    r"|((?:部署|安装|配置|修复|编写|发布|测试|迁移|更新|升级|添加|删除|创建|续签|审查|合并|重构|发送|联系|预订"
+    rf"(?:^\W*|\b(?:to|please|and|then|must|should|will|can|let's|i|we|you|they|not|also|just|first|next week|tomorrow"
+    rf"|today)\s+|[,;:]\s+)(?P<base>(?:{_VERBS})\b(?!\s+(?:is|was|are|were|has|had|will|did)\b){_OBJECT})"
+    rf"|(?<!\bis )(?<!\bwas )(?<!\bare )(?<!\bbe )(?<!\bwere )(?<!\bbeen )"
+    rf"\b(?P<done>(?:(?:{_VERBS})(?:ed|ing|d|ped|ted|ged|ping|ting|ging)|{_PAST})\b{_OBJECT})"
+    r"|(?P<han>(?:部署|安装|配置|修复|编写|发布|测试|迁移|更新|升级|添加|删除|创建|续签|审查|合并|重构|发送|联系|预订"
     r"|购买|支付|安排|调查|调试|整理|备份|重启|下载|上传|注册|准备|检查|验证|完成|提交|设计|实现"
-    r"|优化)(?:了)?[^，。；！？\s]{1,20})"
+    r"|优化)(?!时|后|前|已|正在|通过|失败|成功|完成|的|结果|[率量者员中费])(?:了)?[^，。；！？\s]{1,20})"
 )
 _PHRASE_END = re.compile(r"\s+(?:because|so|and|but|then|since|which|that)\b|[,.;:]\s*$")
 _EMOTIONS = CueGroup(
@@ -77,6 +84,13 @@ _NEGATED = re.compile(
 _OUTCOMES = CueGroup(
     (name, Cue(pattern))
     for name, pattern in (
+        (
+            "positive",
+            (
+                r"\b(?:fixed|resolved|solved|repaired)\s+(?:the|a|an|all|it|that|this|these|my|our)\b"
+                r"|\b(?:no|without(?: any)?) errors?\b|修复了|修好|解决了|没有错误"
+            ),
+        ),
         (
             "negative",
             (
@@ -152,7 +166,11 @@ def people(text: str) -> list[str]:
 
 def actions(text: str) -> list[str]:
     """At most three phrases that begin with a verb of doing, as written."""
-    return unique([_trimmed(text[match.start() : match.end()]) for match in _ACTION.findall(text)])[:3]
+    found = []
+    for match in _ACTION.findall(text):
+        start, end = match.span(match.lastgroup or 0)
+        found.append(_trimmed(text[start:end]))
+    return unique(found)[:3]
 
 
 def emotion(text: str) -> str:
