@@ -3,14 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import time
 from pathlib import Path
 
 import msgspec
 
 from ..clock import Clock
 from ..config import Places, Settings, load_settings
-from ..errors import MemorydError, StoreDamagedError
+from ..errors import MemorydError
 from ..operations.memory import Memory
 from ..operations.requests import Request
 from ..operations.table import Operation, Outcome
@@ -21,6 +20,7 @@ from .names import extra_folders
 from .notify import Notifier
 from .pulse import Pulse, disarm_last_resort, kept_running
 from .scheduler import Scheduler
+from .upkeep import Upkeep
 from .watcher import Watcher
 from .worker import Worker
 
@@ -30,8 +30,6 @@ TICK_S = 5.0
 SCAN_S = 300.0
 SCAN_WITHOUT_EVENTS_S = 30.0
 STATUS_S = 10.0
-SNAPSHOT_AT = time(3, 40)
-"""Local time of the daily snapshot."""
 
 CLIENTS_GRACE_S = 1.0
 WORKER_GRACE_S = 2.0
@@ -69,6 +67,7 @@ class Daemon:
         self.listener = Listener(places.socket, create_app(self))
         self.pulse = Pulse(notifier, memory.thread, self.worker, clock, memory.sync)
         self.scheduler = Scheduler(clock, self._resumed)
+        self.upkeep = Upkeep(memory, clock)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._damaged, self._told_damage = damaged, False
 
@@ -85,10 +84,7 @@ class Daemon:
         self.scheduler.every(self._scan_interval_s, self._scan_in_time, "the regular scan")
         self.scheduler.every(STATUS_S, self._say_status, "the status line")
         self.scheduler.every(self.pulse.interval_s, self.pulse.beat, "the pulse")
-        if self.memory.sync is None:
-            self.scheduler.daily(
-                SNAPSHOT_AT, self._take_snapshot, "the local snapshot", lambda: self.memory.snapshots.last_ms
-            )
+        await self.upkeep.enter(self.scheduler)
         await self.pulse.beat()
         self._notifier.ready(self._status_line())
         log.info("ready: pid %d, instance %s, watcher %s", self.memory.pid, self.places.instance, self.watcher.state)
@@ -194,13 +190,6 @@ class Daemon:
         if self.memory.thread.damage is not None and not self._told_damage:
             self._told_damage = True
             self._damaged()
-
-    async def _take_snapshot(self) -> None:
-        try:
-            await self.memory.snapshots.take()
-        except StoreDamagedError as error:
-            self.memory.thread.damage = self.memory.thread.damage or error
-            raise
 
     async def _say_status(self) -> None:
         self._notifier.status(self._status_line())

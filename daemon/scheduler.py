@@ -4,11 +4,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import time
 
 from ..clock import Clock
 from ..errors import MemorydError
-from .calendar import AFTER_FAILURE_S, AFTER_START_S, DailyJob
+from .calendar import AFTER_FAILURE_S, AFTER_START_S, CalendarJob, Latest
 from .worker import place_of
 
 log = logging.getLogger(__name__)
@@ -43,7 +42,7 @@ class Scheduler:
     ) -> None:
         self._clock, self._resumed, self._sleep = clock, resumed, sleep
         self._jobs: list[Job] = []
-        self._daily: list[DailyJob] = []
+        self._calendar: list[CalendarJob] = []
         self._offset = self._wall_offset()
 
     def every(self, interval_s: float | Callable[[], float], work: Callable[[], Awaitable[None]], name: str) -> None:
@@ -51,22 +50,24 @@ class Scheduler:
         interval = interval_s if callable(interval_s) else lambda: interval_s
         self._jobs.append(Job(name, interval, work, self._clock.monotonic() + interval()))
 
-    def daily(self, at: time, work: Callable[[], Awaitable[None]], name: str, last_ms: Callable[[], int]) -> None:
-        """Add a job that is done once a local day, at `at` or, after sleep or a start, as soon as it can be."""
-        self._daily.append(DailyJob(name, at, work, last_ms, self._clock.monotonic() + AFTER_START_S))
+    def calendar(
+        self, latest: Latest, work: Callable[[], Awaitable[None]], name: str, last_ms: Callable[[], int]
+    ) -> None:
+        """Add a job that is done at each moment of a calendar or, after sleep or a start, as soon as it can be."""
+        self._calendar.append(CalendarJob(name, latest, work, last_ms, self._clock.monotonic() + AFTER_START_S))
 
     def next_run(self, name: str) -> float | None:
         """Monotonic time at which the job of that name is due; None if there is none."""
         return next((job.due for job in self._jobs if job.name == name), None)
 
     async def run(self) -> None:
-        """Work until cancelled; daily work that goes on then is cancelled too."""
+        """Work until cancelled; calendar work that goes on then is cancelled too."""
         try:
             while True:
                 await self._sleep(max(0.0, min(job.due for job in self._jobs) - self._clock.monotonic()))
                 await self.tick()
         finally:
-            running = [job.running for job in self._daily if job.running is not None]
+            running = [job.running for job in self._calendar if job.running is not None]
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
@@ -84,16 +85,16 @@ class Scheduler:
             if job.due <= self._clock.monotonic():
                 await _run(job)
                 job.due = self._clock.monotonic() + job.interval_s()
-        for daily in self._daily:
-            if daily.is_due(self._clock.now_ms(), self._clock.monotonic()):
-                daily.not_before = self._clock.monotonic() + AFTER_FAILURE_S
-                daily.running = asyncio.create_task(_run(daily), name=daily.name)
+        for dated in self._calendar:
+            if dated.is_due(self._clock.now_ms(), self._clock.monotonic()):
+                dated.not_before = self._clock.monotonic() + AFTER_FAILURE_S
+                dated.running = asyncio.create_task(_run(dated), name=dated.name)
 
     def _wall_offset(self) -> float:
         return self._clock.now_ms() / 1000 - self._clock.monotonic()
 
 
-async def _run(job: Job | DailyJob) -> None:
+async def _run(job: Job | CalendarJob) -> None:
     problem = ""
     try:
         await job.work()

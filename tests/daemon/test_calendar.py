@@ -2,11 +2,11 @@
 
 import asyncio
 import time as real_time
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time
 
 import pytest
 from memoryd.clock import ManualClock
-from memoryd.daemon.calendar import AFTER_FAILURE_S, AFTER_START_S, latest
+from memoryd.daemon.calendar import AFTER_FAILURE_S, AFTER_START_S, every_day, every_hours, every_month
 from memoryd.daemon.scheduler import Scheduler
 from memoryd.errors import UnavailableError
 
@@ -42,7 +42,7 @@ class Bench:
         self.runs: list[str] = []
         self.error: Exception | None = None
         self.scheduler = Scheduler(self.clock, lambda _: None)
-        self.scheduler.daily(AT, self.work, "the daily job", lambda: self.last)
+        self.scheduler.calendar(every_day(AT), self.work, "the daily job", lambda: self.last)
 
     async def work(self) -> None:
         self.runs.append(local(self.clock.now_ms()))
@@ -158,7 +158,7 @@ async def test_long_work_does_not_hold_up_the_rest_and_ends_with_the_scheduler()
 
     scheduler = Scheduler(clock, lambda _: None, sleep)
     scheduler.every(20, beat, "the pulse")
-    scheduler.daily(AT, copy, "the copy", lambda: 0)
+    scheduler.calendar(every_day(AT), copy, "the copy", lambda: 0)
     task = asyncio.create_task(scheduler.run())
     await asyncio.wait_for(enough.wait(), 10)
     assert not ended.is_set()
@@ -172,9 +172,18 @@ async def test_long_work_does_not_hold_up_the_rest_and_ends_with_the_scheduler()
 @pytest.mark.usefixtures("zone")
 def test_the_latest_time_of_day_is_today_or_yesterday():
     """Just before, just at and just after it."""
-    at = ms("2026-02-10T03:40")
-    assert latest(AT, at - 1) == round(
-        (datetime.fromisoformat("2026-02-10T03:40") - timedelta(days=1)).timestamp() * 1000
-    )
-    assert latest(AT, at) == at
-    assert latest(AT, at + 1) == at
+    latest, at = every_day(AT), ms("2026-02-10T03:40")
+    assert latest(at - 1) == ms("2026-02-09T03:40")
+    assert latest(at) == at
+    assert latest(at + 1) == at
+
+
+@pytest.mark.usefixtures("zone")
+def test_the_first_of_the_month_and_every_second_hour():
+    """January is before February, also across the year; hours count from the epoch."""
+    monthly, at = every_month(AT), ms("2026-02-01T03:40")
+    assert monthly(at) == monthly(ms("2026-02-28T23:59")) == at
+    assert monthly(at - 1) == ms("2026-01-01T03:40")
+    assert monthly(ms("2026-01-01T03:39")) == ms("2025-12-01T03:40")
+    hours = every_hours(2)
+    assert hours(7_200_000) == hours(14_399_999) == 7_200_000

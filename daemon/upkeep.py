@@ -1,0 +1,79 @@
+"""What the daemon does by the calendar: consolidation, restore drills, local snapshots."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import time
+from functools import partial
+from typing import Any
+
+from ..clock import Clock
+from ..errors import StoreDamagedError
+from ..operations.consolidate import consolidate_daily, consolidate_monthly, consolidate_quick, last_consolidated
+from ..operations.drill import drill_when_due
+from ..operations.memory import Memory
+from .calendar import Latest, every_day, every_hours, every_month, is_missing
+from .scheduler import Scheduler
+
+SNAPSHOT_AT = time(3, 40)
+"""Local time of the daily snapshot, where there is no cloud."""
+DRILL_AT = time(4, 20)
+"""Local time at which it is asked each day whether a restore drill is due, where there is one."""
+
+_MODES: dict[str, tuple[Latest, Callable[[Memory], Awaitable[Any]]]] = {
+    "monthly": (every_month(time(0, 20)), consolidate_monthly),
+    "daily": (every_day(time(0, 10)), consolidate_daily),
+    "quick": (every_hours(2), consolidate_quick),
+}
+"""The deepest first: what it does, the later ones need not do again."""
+
+
+class Upkeep:
+    """Enters the regular work of one memory into a scheduler."""
+
+    def __init__(self, memory: Memory, clock: Clock) -> None:
+        self._memory, self._clock = memory, clock
+        self._consolidated: dict[str, int] = {}
+        """When each mode, or a deeper one, was done last [ms]."""
+        self._drilled = 0
+        self._one_at_a_time = asyncio.Lock()
+
+    async def enter(self, scheduler: Scheduler) -> None:
+        """Look when each work was done last, and have the scheduler do it from now on."""
+        for mode, (latest, _) in _MODES.items():
+            self._consolidated[mode] = round((await last_consolidated(self._memory, mode) or 0) * 1000)
+            scheduler.calendar(
+                latest,
+                partial(self._consolidate, mode),
+                f"{mode} consolidation",
+                partial(self._last, mode),
+            )
+        if self._memory.sync is None:
+            scheduler.calendar(
+                every_day(SNAPSHOT_AT), self._snapshot, "the local snapshot", lambda: self._memory.snapshots.last_ms
+            )
+        else:
+            scheduler.calendar(every_day(DRILL_AT), self._drill, "the restore drill", lambda: self._drilled)
+
+    def _last(self, mode: str) -> int:
+        return self._consolidated[mode]
+
+    async def _consolidate(self, mode: str) -> None:
+        async with self._one_at_a_time:
+            latest, work = _MODES[mode]
+            if not is_missing(self._consolidated[mode], latest, self._clock.now_ms()):
+                return  # a deeper one has done it meanwhile
+            await work(self._memory)
+            modes = list(_MODES)
+            for each in modes[modes.index(mode) :]:
+                self._consolidated[each] = self._clock.now_ms()
+
+    async def _drill(self) -> None:
+        await drill_when_due(self._memory)
+        self._drilled = self._clock.now_ms()
+
+    async def _snapshot(self) -> None:
+        try:
+            await self._memory.snapshots.take()
+        except StoreDamagedError as error:
+            self._memory.thread.damage = self._memory.thread.damage or error
+            raise

@@ -1,0 +1,114 @@
+"""What is done by the calendar, and that the deeper work does the shallower."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+from memoryd.clock import ManualClock
+from memoryd.daemon import upkeep as upkeep_module
+from memoryd.daemon.calendar import AFTER_START_S
+from memoryd.daemon.scheduler import Scheduler
+from memoryd.daemon.upkeep import Upkeep
+from memoryd.errors import StoreDamagedError
+
+HOUR = 3600
+
+
+class Bench:
+    """An upkeep on a clock, with a memory that only remembers what was asked of it."""
+
+    def __init__(self, monkeypatch, *, cloud: bool) -> None:
+        self.clock, self.done = ManualClock(), []
+        self.damaged = False
+        snapshots = SimpleNamespace(last_ms=0, take=self.take)
+        self.memory = SimpleNamespace(
+            sync=object() if cloud else None, snapshots=snapshots, thread=SimpleNamespace(damage=None)
+        )
+        self.scheduler = Scheduler(self.clock, lambda _: None)
+        self.last: dict[str, float] = {}
+        modes = {mode: (latest, self.work(f"consolidate {mode}")) for mode, (latest, _) in upkeep_module._MODES.items()}
+        monkeypatch.setattr(upkeep_module, "_MODES", modes)
+        monkeypatch.setattr(upkeep_module, "last_consolidated", self.last_consolidated)
+        monkeypatch.setattr(upkeep_module, "drill_when_due", self.work("drill"))
+
+    def work(self, name):
+        async def work(memory) -> None:
+            await asyncio.sleep(0)
+            self.done.append(name)
+
+        return work
+
+    async def take(self) -> None:
+        self.done.append("snapshot")
+        if self.damaged:
+            raise StoreDamagedError("memory.db is damaged", "")
+        self.memory.snapshots.last_ms = self.clock.now_ms()
+
+    async def last_consolidated(self, _, mode):
+        return self.last.get(mode)
+
+    async def live(self, seconds: float, step: float = 300) -> list[str]:
+        """What was done within these seconds."""
+        self.done.clear()
+        for _ in range(round(seconds / step)):
+            self.clock.advance(step)
+            await self.scheduler.tick()
+            for _ in range(10):
+                await asyncio.sleep(0)
+        return list(self.done)
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    return lambda *, cloud=False: Bench(monkeypatch, cloud=cloud)
+
+
+async def test_the_first_consolidation_is_the_deepest_alone(bench):
+    """A new memory is consolidated monthly once; daily and quick need not follow."""
+    one = bench()
+    await Upkeep(one.memory, one.clock).enter(one.scheduler)
+    done = await one.live(AFTER_START_S + 600)
+    assert sorted(done) == ["consolidate monthly", "snapshot"]
+
+
+async def test_a_day_has_one_daily_and_quick_ones_between(bench):
+    """Every two hours quick, after midnight daily in its place, snapshots once a day."""
+    one = bench()
+    one.last = dict.fromkeys(("monthly", "daily", "quick"), one.clock.now_ms() / 1000)
+    one.memory.snapshots.last_ms = one.clock.now_ms()
+    await Upkeep(one.memory, one.clock).enter(one.scheduler)
+    done = await one.live(24 * HOUR)
+    assert done.count("consolidate daily") == 1
+    assert done.count("consolidate quick") in (11, 12)
+    assert done.count("snapshot") == 1
+    assert "consolidate monthly" not in done
+    assert "drill" not in done
+
+
+async def test_what_a_restart_finds_done_is_not_done_again(bench):
+    """The times of the last runs come from the store, so that ten restarts a day are no ten consolidations."""
+    one = bench()
+    one.last = dict.fromkeys(("monthly", "daily", "quick"), one.clock.now_ms() / 1000)
+    one.memory.snapshots.last_ms = one.clock.now_ms()
+    for _ in range(10):
+        one.scheduler = Scheduler(one.clock, lambda _: None)
+        await Upkeep(one.memory, one.clock).enter(one.scheduler)
+        assert await one.live(300) == []
+
+
+async def test_with_a_cloud_there_are_drills_and_no_snapshots(bench):
+    """The cloud is the copy; each day it is asked whether a drill is due."""
+    one = bench(cloud=True)
+    await Upkeep(one.memory, one.clock).enter(one.scheduler)
+    done = await one.live(48 * HOUR)
+    assert "snapshot" not in done
+    assert done.count("drill") in (2, 3)
+
+
+async def test_a_snapshot_that_meets_damage_has_the_database_looked_at(bench):
+    """A file that cannot be copied soundly is damaged: the daemon opens it anew (and repairs it)."""
+    one = bench()
+    one.damaged = True
+    await Upkeep(one.memory, one.clock).enter(one.scheduler)
+    await one.live(AFTER_START_S + 300)
+    assert isinstance(one.memory.thread.damage, StoreDamagedError)
