@@ -9,7 +9,7 @@ WORKSPACE ?=
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench demo clean
+.PHONY: help run test lint format bench chaos demo clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,9 @@ format: $(VENV)/.test ## format the code
 
 bench: $(VENV)/.test ## measure the budgets and print them
 	$(BIN)/python benchmarks/run.py
+
+chaos: $(VENV)/.test ## kill the daemon KILLS times (100) under edits and a cloud that comes and goes
+	$(BIN)/python tests/chaos/chaos.py --kills $(or $(KILLS),100)
 
 demo: $(VENV)/.test ## play two devices and a lost machine against a local sqld
 	$(BIN)/python examples/demo.py

@@ -3,11 +3,12 @@
     python tests/chaos/chaos.py --kills 500 --seed 1
 
 Afterwards facts, ledger totals, index and cloud must equal those of a clean ingest of the same files, every
-stored fact that was acknowledged must be there, and the database must be sound after each tenth kill. Prints
-one JSON line; exit code 1 when anything differs.
+stored fact that was acknowledged must be there and every forgotten one gone, and the database must be sound
+after each tenth kill. Prints the figures as JSON; exit code 1 when anything differs.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -145,10 +146,14 @@ class Chaos:
         self.weather = Weather(self.cloud, self.chance)
         self.edits = 0
         self.acknowledged: list[str] = []
+        self.forgotten: set[tuple[str, str]] = set()
         self.unsound: list[str] = []
 
     def run(self) -> dict[str, Any]:
         """All kills, then the comparison; returns the figures."""
+        self.machine.start()  # once in peace, so that there is something to lose
+        self.machine.patiently(60, lambda: self.machine.ask("status"), "the first daemon answers")
+        self.machine.end(signal.SIGTERM)
         began = time.monotonic()
         for kill in range(self.options.kills):
             self.one_life()
@@ -158,10 +163,14 @@ class Chaos:
         killed_s = time.monotonic() - began
         self.machine.settle()
         found = dump(self.machine.database) | self.drawn(self.cloud)
-        wrong = self.unsound + differences(found, self.clean())
+        wrong = self.unsound + [f"not forgotten: {fact}" for fact in self.forgotten - found["forgotten"]]
+        # A forget that was not answered may have happened: what stands forgotten is forgotten in the clean memory too.
+        wanted = self.clean(found["forgotten"]) | {"forgotten": found["forgotten"]}
+        wrong += differences(found, wanted)
         return {
             "kills": self.options.kills, "seed": self.options.seed, "edits": self.edits,
-            "stored": len(self.acknowledged), "cloud_changes": self.weather.changes, "seconds": round(killed_s, 1),
+            "stored": len(self.acknowledged), "forgotten": len(self.forgotten), "cloud_changes": self.weather.changes,
+            "seconds": round(killed_s, 1),
             "live_facts": len(found["live facts"]), "differences": len(wrong), "first": wrong[:SHOWN],
         }  # fmt: skip
 
@@ -176,8 +185,23 @@ class Chaos:
                 self.weather.change()
             if self.chance.random() < 0.1:
                 self.store()
+            if self.chance.random() < 0.05:
+                self.forget()
             time.sleep(self.chance.uniform(0, 0.12))
         self.machine.end(signal.SIGKILL)
+
+    def forget(self) -> None:
+        """Forget what some line of a note says."""
+        path = self.chance.choice(self.editor.paths)
+        agent = "robin" if path.parent.name == "robin" else "default"
+        try:
+            lines = self.machine.ask("ledger", file=str(path), agent_id=agent)["lines"]
+            fact = self.chance.choice([line["fact_id"] for line in lines if line["fact_id"]] or [""])
+            if fact:
+                self.machine.ask("forget", id=fact, agent_id=agent)
+                self.forgotten.add((agent, fact))
+        except (OSError, ValueError):
+            return  # not known yet, or the daemon is not there: nothing was promised
 
     def store(self) -> None:
         text = f"Stored {len(self.acknowledged)}: {sentence(self.chance)}"
@@ -187,7 +211,7 @@ class Chaos:
             return  # the daemon does not listen yet: nothing was promised
         self.acknowledged.append(text)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self, forgotten: set[tuple[Any, ...]]) -> dict[str, Any]:
         """The same files, taken in once by a memory that was never disturbed."""
         cloud = Sqld(self.sqld, self.root / "clean-cloud")
         try:
@@ -197,6 +221,10 @@ class Chaos:
             machine.patiently(60, lambda: machine.ask("status"), "the clean daemon answers")
             for text in self.acknowledged:
                 machine.ask("store", text=text, category="chaos", importance=0.6)
+            machine.patiently(60, lambda: machine.ask("rescan", limit_s=60), "the clean scan")
+            for agent, fact in sorted(forgotten):
+                with contextlib.suppress(ValueError):  # no note says it any more
+                    machine.ask("forget", limit_s=30, id=fact, agent_id=agent)
             machine.end(signal.SIGTERM)
             machine.settle()
             return dump(machine.database) | self.drawn(cloud)

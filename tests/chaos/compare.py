@@ -23,6 +23,7 @@ _QUESTIONS = {
     "index": "SELECT f.agent_id, f.id, s.body, s.headings, s.category, s.extra, s.agent FROM search_index s"
     " JOIN facts f ON f.n = s.rowid",
     "stored facts": "SELECT agent_id, fact_id, category, importance FROM mentions WHERE path = ''",
+    "forgotten": "SELECT agent_id, fact_id FROM forgotten WHERE version > lifted_version",
     "waiting": "SELECT * FROM dirty",
 }
 _TORN = f"""SELECT n.path, n.mentions, (SELECT count(*) FROM mentions m WHERE m.agent_id = n.agent_id

@@ -116,6 +116,10 @@ STYLES: tuple[Callable[[Path, random.Random], None], ...] = (
 )  # fmt: skip
 
 
+GONE_AT_ONCE = 4
+"""Notes that may be deleted at any time: more would look like an accident, and be held."""
+
+
 class Editor:
     """Edits the notes below `workspace`, at random but repeatable for one seed."""
 
@@ -131,5 +135,15 @@ class Editor:
     def edit(self) -> None:
         """One edit of one note. MEMORY.md is only appended to: the daemon writes there too."""
         path = self._chance.choice(self.paths)
+        if not path.exists():
+            path.write_text(text(self._chance, 5), "utf-8")
+            return
+        if self._chance.random() < 0.04 and self._may_go(path):
+            path.unlink()
+            return
         style = append if path.name == "MEMORY.md" else self._chance.choice(STYLES)
         style(path, self._chance)
+
+    def _may_go(self, path: Path) -> bool:
+        gone = sum(not each.exists() for each in self.paths)
+        return path.name != "MEMORY.md" and path.parent.name == "memory" and gone < GONE_AT_ONCE
