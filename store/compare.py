@@ -75,7 +75,7 @@ def differing(
                 yield _device_of(table, mine), f"{_name(table, mine)} is only here"
             mine = next(ours, None)
         elif mine is None or other.key < mine.key:
-            if not _is_gone_here(table, other, left_out):
+            if not _is_gone_here(table, other, left_out) and _device_of(table, other) not in left_out.lost:
                 yield _device_of(table, other), f"{_name(table, other)} is only in the cloud"
             other = next(theirs, None)
         else:

@@ -67,27 +67,29 @@ def _device(*values: Any) -> DeviceRow:
 
 
 TABLES: tuple[_Table, ...] = (
-    _Table("facts", "agent_id, id, text, first_seen", "length(text)", FactRow),
+    _Table("facts", "agent_id, id, text, first_seen", "octet_length(text)", FactRow),
     _Table(
         "notes",
         "agent_id, device, path, size, chunks, mentions, state, first_seen, deleted_at",
-        "length(chunks)",
+        "octet_length(chunks)",
         _note,
     ),
-    _Table("chunks", "sha256, data", "length(data)", ChunkRow.of),
+    _Table("chunks", "sha256, data", "octet_length(data)", ChunkRow.of),
     _Table(
         "mentions",
         "agent_id, device, path, n, fact_id, line_from, line_to, date, headings, category, importance, kind,"
         " task_state, metadata, code",
-        "length(headings) + length(metadata) + length(code)",
+        "octet_length(headings) + octet_length(metadata) + octet_length(code)",
         _mention,
     ),
-    _Table("edits", "agent_id, fact_id, field, value, version", "coalesce(length(value), 0)", EditRow),
+    _Table("edits", "agent_id, fact_id, field, value, version", "coalesce(octet_length(value), 0)", EditRow),
     _Table("forgotten", "agent_id, fact_id, version, lifted_version, moved_to", "0", ForgottenRow),
     _Table("access", "agent_id, fact_id, device, days, last_day", "0", AccessRow),
-    _Table("hot_items", "agent_id, section, key, value, version, deleted", "coalesce(length(value), 0)", _hot_item),
-    _Table("tree_nodes", "agent_id, path, description, version, deleted", "length(description)", _tree_node),
-    _Table("devices", "device, name, platform, created_at, notes_extra, succeeds", "length(succeeds)", _device),
+    _Table(
+        "hot_items", "agent_id, section, key, value, version, deleted", "coalesce(octet_length(value), 0)", _hot_item
+    ),
+    _Table("tree_nodes", "agent_id, path, description, version, deleted", "octet_length(description)", _tree_node),
+    _Table("devices", "device, name, platform, created_at, notes_extra, succeeds", "octet_length(succeeds)", _device),
 )
 """Every table whose rows travel, with its columns in the order of its row type."""
 
@@ -141,7 +143,7 @@ def next_page(store: Store, after: int, upto: int) -> tuple[list[Row], int]:
     if not revisions:
         return [], upto
     end = revisions[-1]
-    if _bytes_between(store, after, end) > PAGE_BYTES:
+    if bytes_between(store, after, end) > PAGE_BYTES:
         end = page_end(measure(store, after, end, PAGE_ROWS), PAGE_ROWS, PAGE_BYTES)
     return rows_between(store, after, end), end
 
@@ -173,7 +175,8 @@ def _revisions(store: Store, after: int, upto: int, limit: int) -> list[int]:
     return sorted(found)[:limit]
 
 
-def _bytes_between(store: Store, after: int, upto: int) -> int:
+def bytes_between(store: Store, after: int, upto: int) -> int:
+    """How many bytes the rows with `after` < rev ≤ `upto` have beside their keys."""
     parts = " + ".join(
         f"(SELECT coalesce(sum({each.size}), 0) FROM {each.name} WHERE rev > 0 AND rev > ? AND rev <= ?)"
         for each in TABLES

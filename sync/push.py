@@ -2,21 +2,22 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 
 from ..crash import crash_point
 from ..errors import CloudStoppedError
-from ..model import Row
 from ..store import Store
-from ..store.log import next_page, pushed_rev
+from ..store.lines import next_lines
+from ..store.log import pushed_rev
 from ..store.sent import CLOUD, SentSegment, confirm, last_confirmed, write_receipt
 from ..store.thread import Priority, StoreThread
 from .cloud import HEAD_OF, IS_OUR_CLOUD
 from .hrana import CloudClient, Statement
 from .schema import make_schema
 from .seal import NO_KEYS, KeyRing
-from .wire import MAX_SEGMENT_BYTES, PLAIN, chain_hash, check_cloud, encode_rows, key_id_of, pack
+from .wire import MAX_SEGMENT_BYTES, PLAIN, chain_hash, check_cloud, key_id_of, pack
 
 SEGMENT_ROWS = 4_000
 SEGMENT_RAW_BYTES = 2_000_000
@@ -65,15 +66,23 @@ class Pusher:
         """
         await self.know_cloud()
         upto = await self._thread.call(lambda store: store.rev, priority=Priority.READ)
+        position = await self._thread.call(pushed_rev, priority=Priority.READ)
+        coming = asyncio.create_task(self._next_segment(position, upto))
         total = 0
-        while True:
-            pages, payload = await self._next_segment(upto)
-            if not pages:
-                return total
-            draft = await self.draft(pages, payload)
-            await self.send(draft)
-            total += draft.sent.rows
-            on_sent()
+        try:
+            while True:
+                pages, data = await coming
+                if not pages:
+                    return total
+                # The next one is read and packed while this one is on its way.
+                coming = asyncio.create_task(self._next_segment(pages[-1].end, upto))
+                draft = await self.draft(pages, data)
+                await self.send(draft)
+                total += draft.sent.rows
+                on_sent()
+        finally:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
 
     async def know_cloud(self) -> str:
         """The value of the cloud that this device knows; the first push makes the schema where there is none."""
@@ -143,17 +152,11 @@ class Pusher:
 
     async def read_page(self, after: int, upto: int) -> Page:
         """One page of rows after a revision, encoded."""
+        found = await self._thread.call(partial(next_lines, after=after, upto=upto), priority=Priority.BULK)
+        return Page(found.lines, found.rows, found.end)
 
-        def read(store: Store) -> Page:
-            rows: list[Row]
-            rows, end = next_page(store, after, upto)
-            return Page(encode_rows(rows), len(rows), end)
-
-        return await self._thread.call(read, priority=Priority.BULK)
-
-    async def _next_segment(self, upto: int) -> tuple[list[Page], bytes]:
-        """The pages of the next segment and its payload; no pages when everything up to `upto` is sent."""
-        position = await self._thread.call(pushed_rev, priority=Priority.READ)
+    async def _next_segment(self, position: int, upto: int) -> tuple[list[Page], bytes]:
+        """The pages of the segment after a revision, and its payload; no pages when nothing is left up to `upto`."""
         pages: list[Page] = []
         rows = raw = 0
         while position < upto and rows < SEGMENT_ROWS and raw < SEGMENT_RAW_BYTES:

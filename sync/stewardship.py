@@ -24,7 +24,6 @@ from .snapshot import has_duty, write_snapshot
 from .wire import check_cloud, cloud_id_of, cloud_value, encode_rows, key_id_of, pack
 
 _FIRST_ROWS = 100
-_ALL = 1 << 40
 
 
 class Outgoing(msgspec.Struct):
@@ -80,7 +79,7 @@ async def adopt(service: SyncService) -> tuple[str, str]:
         device = await service.thread.call(lambda store: store.device, priority=Priority.READ)
         take = partial(take_new_id, log_is_lost=device not in state.heads)
         new, former = await service.thread.call(take)
-        known[former] = Cursor(former, _ALL, "", "")  # whatever is left of our own log, we have more
+        known[former] = Cursor(former, 0, "", "")
         await service.thread.call(partial(_stand_at_heads, state=state, known=known, replaced=replaced))
         await service.took_new_id(new, former, "the cloud was adopted")
     return new, former
@@ -129,8 +128,8 @@ def _stand_at_heads(store: Store, state: CloudState, known: Mapping[str, Cursor]
                 lost.append(device)
             if head is None:
                 tx.run("DELETE FROM cursors WHERE device = ?", (device,))
-            elif device in replaced:
-                move_cursor(tx, device, 0, "")
+            elif device in replaced or not cursor.idx:
+                move_cursor(tx, device, 0, "")  # also what is left of our own former log
             elif head.idx <= cursor.idx:
                 move_cursor(tx, device, head.idx, head.sha256)
         take_in_lost(tx, lost)

@@ -1,11 +1,18 @@
 """How rows become segments: order of revisions, size, what the log holds."""
 
+import hashlib
 import os
 import zlib
+from typing import get_args
 
+import msgspec
 import pytest
-from memoryd.model import fact_id
+from memoryd.model import Row, fact_id
+from memoryd.store.forget import forget_fact
+from memoryd.store.lines import next_lines
 from memoryd.store.log import count_live, count_unsent, measure, next_page, page_end, rows_between
+from memoryd.store.notes import delete_note
+from memoryd.store.versions import record_access, set_edit, set_hot_item, set_tree_node
 from memoryd.sync import push
 
 from .conftest import AGENT, Peer, SimulatedCloud
@@ -45,7 +52,7 @@ async def test_a_note_row_comes_after_everything_it_names(one):
 async def test_a_large_memory_is_cut_into_segments(one, monkeypatch):
     """No segment has more rows than the limit allows; together they hold everything once."""
     monkeypatch.setattr(push, "SEGMENT_ROWS", 20)
-    monkeypatch.setattr("memoryd.store.log.PAGE_ROWS", 7)
+    monkeypatch.setattr("memoryd.store.lines.PAGE_ROWS", 7)
     for n in range(9):
         await one.note(f"memory/2026-02-0{n + 1}.md", "".join(f"Line {k} of {n}\n" for k in range(5)))
     await one.sync.exchange()
@@ -111,7 +118,7 @@ def test_a_page_ends_at_its_limits_but_holds_a_row_at_least():
 
 async def test_pages_follow_each_other_without_gap_or_overlap(one, monkeypatch):
     """Reading page by page gives the rows of one reading, in the order of their revisions."""
-    monkeypatch.setattr("memoryd.store.log.PAGE_ROWS", 4)
+    monkeypatch.setattr("memoryd.store.lines.PAGE_ROWS", 4)
     for n in range(4):
         await one.note(f"memory/2026-02-0{n + 1}.md", f"A {n}\nB {n}\n")
 
@@ -124,3 +131,33 @@ async def test_pages_follow_each_other_without_gap_or_overlap(one, monkeypatch):
         return found == rows_between(store, 0, store.rev), revs == sorted(set(revs)), len(found) == len(revs)
 
     assert await one.call(read) == (True, True, True)
+
+
+async def test_the_lines_made_by_sql_are_those_of_the_row_types(one):
+    """Every table, with quotes, control characters, 17 digits, NULLs, booleans and bytes that are no UTF-8."""
+    nasty = 'He said "no"\\ \x01\t今天 😀 </script>'
+    fact = fact_id(AGENT, nasty)
+    await one.note("memory/2026-02-13.md", f"{nasty}\nPlain\n")
+
+    def fill(tx):
+        tx.run("UPDATE mentions SET importance = 0.1 + 0.2, code = ?, rev = ? WHERE n = 0", (nasty, tx.next_rev()))
+        set_edit(tx, AGENT, fact, "importance", nasty)
+        set_edit(tx, AGENT, fact, "pin", None)
+        record_access(tx, AGENT, [fact], 20_000)
+        set_hot_item(tx, AGENT, "projects", nasty, '{"a": [1, null]}')
+        set_hot_item(tx, AGENT, "projects", "gone", None, deleted=True)
+        set_tree_node(tx, AGENT, "birds/herons", nasty)
+        set_tree_node(tx, AGENT, "birds/gone", "", deleted=True)
+        forget_fact(tx, AGENT, fact_id(AGENT, "Plain"))
+        for data in (b"caf\xe9 latin\n", b"nul \x00 inside\n", b""):
+            sha = hashlib.sha256(data).hexdigest()
+            tx.run("INSERT INTO chunks VALUES (?, ?, ?)", (sha, data, tx.next_rev()))
+        delete_note(tx, AGENT, "memory/2026-02-13.md")
+
+    await one.write(fill)
+    await one.note("memory/2026-02-14.md", f"{nasty}\n")
+    found, rows = await one.call(lambda store: (next_lines(store, 0, store.rev), rows_between(store, 0, store.rev)))
+
+    assert {type(row) for row in rows} == set(get_args(Row))
+    assert found.rows == len(rows)
+    assert msgspec.json.Decoder(Row).decode_lines(found.lines) == rows
