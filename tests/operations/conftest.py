@@ -1,5 +1,7 @@
 """A whole memory in this process: workspace, store and every operation, without a daemon."""
 
+import asyncio
+
 import msgspec
 import pytest
 from memoryd.clock import ManualClock
@@ -46,7 +48,8 @@ class Mind:
     async def rest(self):
         """Let what goes on after a reply come to its end, without closing."""
         while self.memory._later:
-            await next(iter(self.memory._later))
+            await asyncio.wait(self.memory._later)
+            await asyncio.sleep(0)  # a task that is done leaves the set only when the loop turns
 
     async def note(self, path, text):
         """Save a note and take it in."""
