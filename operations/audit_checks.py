@@ -60,7 +60,7 @@ def facts_off(store: Store, agent_id: str, after: int, today: int) -> tuple[list
     Returns what is off, and the row to go on after, None at the end.
     """
     rows: list[tuple[Any, ...]] = store.execute(
-        "SELECT n, id FROM facts WHERE agent_id = ? AND n > ? AND NOT EXISTS (SELECT 1 FROM dirty d"
+        "SELECT n, id FROM facts NOT INDEXED WHERE agent_id = ? AND n > ? AND NOT EXISTS (SELECT 1 FROM dirty d"
         " WHERE d.agent_id = facts.agent_id AND d.fact_id = facts.id) ORDER BY n LIMIT ?",
         (agent_id, after, _ROWS),
     )

@@ -12,7 +12,7 @@ from ..clock import day_number
 from ..errors import MemorydError
 from ..store import Store
 from ..store.thread import Priority
-from ..tiers.counters import Counters, read_counters, write_counters
+from ..tiers.counters import read_counters, write_counters
 from ..tiers.hot import hot_state
 from ..tiers.tree_edits import prune
 from .change_log import recorded
@@ -25,6 +25,7 @@ from .tier_replies import ConsolidateReply
 from .tree_words import describe_tree
 
 MODES = ("quick", "daily", "monthly", "full")
+_COUNT_ROWS = 4_000
 _DERIVE_ROWS = 1_000
 """Facts that `full` derives between two moments in which others may write."""
 
@@ -46,6 +47,8 @@ async def consolidate(memory: Memory, request: ConsolidateRequest) -> Consolidat
         reply.tree_rebuilt, reply.described_nodes = await describe_tree(memory, agent, endpoint)
         reply.expired = await memory.thread.call(lambda store: _expired(store, agent), priority=Priority.READ)
     await memory.settle([agent])
+    if depth >= MODES.index("daily"):
+        await _count_notes(memory, agent, reply)
     await memory.thread.call(lambda store: _count(store, memory, agent, reply))
     if depth >= MODES.index("full"):
         reply.report = await write_report(memory, reply)
@@ -112,7 +115,8 @@ async def _derive_all(memory: Memory, agent_id: str) -> None:
 
 def _mark(store: Store, agent_id: str, after: int) -> tuple[int, int]:
     rows = store.execute(
-        "SELECT n, id FROM facts WHERE agent_id = ? AND n > ? ORDER BY n LIMIT ?", (agent_id, after, _DERIVE_ROWS)
+        "SELECT n, id FROM facts NOT INDEXED WHERE agent_id = ? AND n > ? ORDER BY n LIMIT ?",
+        (agent_id, after, _DERIVE_ROWS),
     )
     with store.transaction() as tx:
         for _, fact in rows:
@@ -140,8 +144,6 @@ def _count(store: Store, memory: Memory, agent_id: str, reply: ConsolidateReply)
     with store.transaction() as tx:
         counters = read_counters(store, agent_id)
         reply.evicted_warm = reply.archived_cold = counters.evictions - counters.at_evictions
-        if reply.mode != "quick":
-            _count_notes(store, agent_id, counters, reply)
         reply.hot_size_bytes = hot_state(store, agent_id, day_number(memory.clock.today()), memory.settings).size_bytes
         counters.at_evictions = counters.evictions
         counters.consolidations += 1
@@ -149,17 +151,45 @@ def _count(store: Store, memory: Memory, agent_id: str, reply: ConsolidateReply)
         write_counters(tx, agent_id, counters)
 
 
-def _count_notes(store: Store, agent_id: str, counters: Counters, reply: ConsolidateReply) -> None:
-    ((facts, last),) = store.execute(
-        "SELECT count(*), max(n) FROM facts f WHERE n > ? AND agent_id = ? AND EXISTS (SELECT 1 FROM mentions m"
-        " WHERE m.agent_id = f.agent_id AND m.fact_id = f.id AND m.path <> '')",
-        (counters.at_n, agent_id),
+async def _count_notes(memory: Memory, agent_id: str, reply: ConsolidateReply) -> None:
+    """Facts and repeated lines that notes brought since the last consolidation that counted them."""
+    counters = await memory.thread.call(lambda store: read_counters(store, agent_id), priority=Priority.READ)
+    facts, after, last = 0, counters.at_n, counters.at_n
+    while True:
+        step = partial(_new_facts, agent_id=agent_id, after=after)
+        found, after, seen = await memory.thread.call(step, priority=Priority.READ)
+        facts, last = facts + found, max(last, after)
+        if seen < _COUNT_ROWS:
+            break
+    mentions = await memory.thread.call(
+        lambda store: _new_mentions(store, agent_id, counters.at_rev), priority=Priority.READ
     )
-    ((mentions,),) = store.execute(
-        "SELECT count(*) FROM mentions WHERE rev > 0 AND rev > ? AND agent_id = ? AND path <> ''",
-        (counters.at_rev, agent_id),
+    reply.ingested_facts, reply.ingest_skipped = facts, max(0, mentions - facts)
+
+    def remember(store: Store) -> None:
+        with store.transaction() as tx:
+            now = read_counters(store, agent_id)
+            now.at_n, now.at_rev = last, store.rev
+            write_counters(tx, agent_id, now)
+
+    await memory.thread.call(remember)
+
+
+def _new_facts(store: Store, agent_id: str, after: int) -> tuple[int, int, int]:
+    """Of the next rows: how many facts notes state, the last row, and how many rows there were."""
+    ((found, last, seen),) = store.execute(
+        "SELECT sum(EXISTS (SELECT 1 FROM mentions m WHERE m.agent_id = f.agent_id AND m.fact_id = f.id"
+        " AND m.path <> '')), max(n), count(*) FROM (SELECT n, agent_id, id FROM facts NOT INDEXED"
+        " WHERE n > ? AND agent_id = ? ORDER BY n LIMIT ?) f",
+        (after, agent_id, _COUNT_ROWS),
     )
-    ingested = int(facts or 0)
-    reply.ingested_facts, reply.ingest_skipped = ingested, max(0, int(mentions or 0) - ingested)
-    counters.at_n = max(counters.at_n, int(last or 0))
-    counters.at_rev = store.rev
+    return int(found or 0), int(last or after), int(seen or 0)
+
+
+def _new_mentions(store: Store, agent_id: str, rev: int) -> int:
+    ((count,),) = store.execute(
+        "SELECT count(*) FROM mentions INDEXED BY mentions_rev WHERE rev > 0 AND rev > ? AND agent_id = ?"
+        " AND path <> ''",
+        (rev, agent_id),
+    )
+    return int(count or 0)

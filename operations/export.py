@@ -31,12 +31,12 @@ async def export(memory: Memory, request: ExportRequest) -> dict[str, Any]:
     if not request.output:
         return whole
     folder = memory.workspace / request.output
-    texts = {JSON_NAME: _JSON.encode(whole), MARKDOWN_NAME: as_markdown(whole).encode()}
     try:
-        await asyncio.to_thread(_write, folder, texts)
+        await asyncio.to_thread(_write_both, folder, whole)
     except OSError as error:
         raise AccessError(f"{folder} cannot be written: {error.strerror}.", "Name another folder.") from None
-    return {"files": [str(folder / name) for name in texts], "facts": len(whole["facts"])}
+    files = [str(folder / name) for name in (JSON_NAME, MARKDOWN_NAME)]
+    return {"files": files, "facts": len(whole["facts"])}
 
 
 async def exported(memory: Memory, agent_id: str) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _origin(fact: dict[str, Any]) -> str:
 def _facts(store: Store, agent_id: str, after: int) -> tuple[Sequence[dict[str, Any]], int | None]:
     rows: list[tuple[Any, ...]] = store.execute(
         "SELECT f.n, f.id, f.text, f.first_seen, d.state, d.tier, d.category, d.importance, d.kind, d.task_state,"
-        " d.created_at, d.score, d.access_days FROM facts f JOIN derived d ON d.n = f.n"
+        " d.created_at, d.score, d.access_days FROM facts f NOT INDEXED JOIN derived d ON d.n = f.n"
         " WHERE f.n > ? AND f.agent_id = ? ORDER BY f.n LIMIT ?",
         (after, agent_id, _ROWS),
     )
@@ -144,6 +144,13 @@ def _rest(store: Store, agent_id: str) -> dict[str, Any]:
         "tree_nodes": [{"path": path, "description": description} for path, description in nodes],
         "forgotten": [row[0] for row in forgotten],
     }
+
+
+def _write_both(folder: Path, whole: dict[str, Any]) -> None:
+    # Fact by fact: one call for all of them would hold up every other thread.
+    facts = b",".join([_JSON.encode(each) for each in whole["facts"]])
+    head = _JSON.encode({name: value for name, value in whole.items() if name != "facts"})
+    _write(folder, {JSON_NAME: head[:-1] + b',"facts":[' + facts + b"]}", MARKDOWN_NAME: as_markdown(whole).encode()})
 
 
 def _write(folder: Path, texts: dict[str, bytes]) -> None:
