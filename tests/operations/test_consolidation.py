@@ -9,7 +9,6 @@ from memoryd.config import HotSettings, LlmSettings, Settings
 from memoryd.errors import ConfigError
 from memoryd.operations import consolidate as consolidation
 from memoryd.operations.consolidate import consolidate_daily, consolidate_quick, last_consolidated
-from memoryd.operations.consolidation_times import consolidate_due, due_mode
 from memoryd.operations.llm import Llm
 
 MODES = ["quick", "daily", "monthly", "full"]
@@ -235,26 +234,3 @@ async def test_hot_state_over_its_limit_leaves_the_least_important_out(new_mind)
     assert reply["hot_size_bytes"] <= 600
     assert "Lesson 7 is to measure twice" in kept
     assert "Lesson 0 is to measure twice" not in kept
-
-
-async def test_due_consolidations_run_once_and_missed_ones_are_made_up(mind):
-    """Every 2 h a quick one, after midnight a daily one, in a new month a monthly one, each once, also after sleep."""
-    modes = []
-    for hours in (0, 1, 1.5, 0.1, 12, 0.1, 24 * 20, 0.1, 2.1):
-        mind.clock.advance(hours * 3600)
-        modes.append([reply.mode for reply in await consolidate_due(mind.memory)])
-
-    assert modes == [[], [], ["quick"], [], ["daily"], [], ["monthly"], [], ["quick"]]
-
-
-def test_midnight_is_the_local_one(monkeypatch):
-    """A daily run at 23:50 of Shanghai does not count ten minutes later; one under a wrong clock counts as never."""
-    monkeypatch.setenv("TZ", "Asia/Shanghai")
-    time.tzset()
-    midnight = 1_770_998_400.0  # 2026-02-14 00:00 in Shanghai
-    last = {"monthly": midnight - 864_000, "daily": midnight - 600, "quick": midnight - 600}
-    found = due_mode(last, midnight - 1), due_mode(last, midnight + 1), due_mode(last | {"daily": 9e9}, midnight - 1)
-    monkeypatch.undo()
-    time.tzset()
-
-    assert found == ("", "daily", "daily")
