@@ -16,6 +16,8 @@ from .. import __version__
 from ..clock import Clock
 from ..config import Places, Settings, checked_name
 from ..errors import ConfigError, MemorydError
+from ..search.aliases import Aliases
+from ..search.language import Language
 from ..store import Store
 from ..store.thread import Priority, StoreThread
 from ..sync.hrana import CloudClient
@@ -73,6 +75,8 @@ class Memory:
         self.intake.after_batch = lambda: self.settler.derive(self.clock.today())
         self.pages = PageKeeper(thread, workspace, settings, clock)
         self.snapshots = SnapshotKeeper(places, clock)
+        self.language = Language(places.state / "language", workspace / "memory" / "custom_dict.txt")
+        self.aliases = Aliases(workspace / "memory" / "aliases.txt")
         self.rebuilt: Rebuilt | None = None
         """How the database was rebuilt after it was damaged; None when it never was."""
         self.agents: dict[str, AgentStatus] = {}
@@ -212,6 +216,7 @@ class Memory:
 
     async def close(self) -> None:
         """Finish what waits in the store thread and close everything."""
+        await self.language.close()
         await asyncio.gather(*self._later)
         if self.uncounted:
             await self.thread.call(lambda store: count_retrievals(store, self.uncounted))

@@ -114,6 +114,19 @@ class Source(msgspec.Struct):
     date: str
 
 
+class Why(msgspec.Struct):
+    """Why a fact was found: its category's path, the question's terms, what made up the score, its first place."""
+
+    category_path: list[str]
+    matched: list[str]
+    unmatched: list[str]
+    parts: dict[str, float]
+    file: str
+    line: int
+    reason: str = ""
+    """Why another way of searching than the one asked for answered."""
+
+
 class Hit(msgspec.Struct):
     """One fact that was found; `created_at` in epoch seconds."""
 
@@ -131,6 +144,8 @@ class Hit(msgspec.Struct):
     agent_id: str
     kind: str
     sources: list[Source]
+    why: Why | msgspec.UnsetType = msgspec.UNSET
+    """Only where the question asked for it."""
 
 
 class Envelope(msgspec.Struct):
@@ -141,6 +156,9 @@ class Envelope(msgspec.Struct):
     stale: bool
     results: list[Hit]
     ranker: str = "fts"
+    """`full` when Chinese words ordered the hits too."""
+    reason: str = ""
+    """Why another way of searching than the one asked for answered."""
 
 
 class StoreReply(msgspec.Struct):

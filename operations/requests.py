@@ -56,6 +56,13 @@ class RetrieveRequest(Request):
     all_agents: Annotated[bool, Meta(description="Search every agent's memory, not only one's own.")] = False
     envelope: Annotated[bool, Meta(description="Say beside the results how fresh they are.")] = False
     after_write: Annotated[bool, Meta(description="First take in everything that is on disk now.")] = False
+    explain: Annotated[bool, Meta(description="Say of each hit why it was found.")] = False
+    llm: Annotated[bool, Meta(description="Let an LLM choose the categories; words answer where it fails.")] = False
+    llm_endpoint: Annotated[str, Meta(description="An LLM endpoint; llm.endpoint of the configuration if none.")] = ""
+    llm_prompt_file: Annotated[
+        str,
+        Meta(description="A prompt of your own; {tree} and {query} are filled in.", extra_json_schema={"path": True}),
+    ] = ""
 
 
 class ExtractMetadataRequest(Request):
@@ -273,6 +280,23 @@ class LedgerRequest(Request):
     """Show what became of each line of a file."""
 
     file: Annotated[str, Meta(description="The file to read.", min_length=1, extra_json_schema={"path": True})]
+
+
+class WhyRequest(Request):
+    """Explain a fact, or what became of a line: where it stands, its category, weight and tier."""
+
+    id: Annotated[str, Meta(description="The fact's id, as retrieve shows it.")] = ""
+    file: Annotated[str, Meta(description="The file that holds the line.", extra_json_schema={"path": True})] = ""
+    line: Annotated[int, Meta(ge=0, description="The line, from 1.")] = 0
+
+
+class WhyNotRequest(Request):
+    """Say why a sentence is not in memory, or that it is."""
+
+    sentence: Annotated[
+        str,
+        Meta(description="The sentence.", min_length=1, max_length=100_000, extra_json_schema={"argument": True}),
+    ]
 
 
 class ValidateRequest(Request):

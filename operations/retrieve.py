@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,11 +15,22 @@ from ..store.versions import record_access
 from ..tiers.counters import count_reads, count_retrievals
 from .memory import Memory
 from .places import shown, standings
-from .replies import Envelope, Hit
+from .replies import Envelope, Hit, Why
 from .requests import RetrieveRequest
+from .tree_search import Chosen, chosen_categories
 
 _JSON = msgspec.json.Encoder()
 _UNCOUNTED = 20
+_OF_CATEGORIES = 200
+"""So many hits are looked through for those of the categories that a model chose."""
+
+
+class Answer(msgspec.Struct):
+    """Hits and how they were found: `ranker` as in the envelope, `reason` why another way had to answer."""
+
+    hits: list[Hit]
+    ranker: str = "fts"
+    reason: str = ""
 
 
 async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Envelope:
@@ -26,27 +38,74 @@ async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Enve
     if request.after_write:
         await memory.rescan()
     pending = memory.pending
-    hits = await find_hits(memory, request)
-    memory.later(count_answer(memory, request.agent_id, hits))
+    answer = await answered(memory, request)
+    memory.later(count_answer(memory, request.agent_id, answer.hits))
     if not request.envelope:
-        return hits
+        return answer.hits
     as_of = datetime.fromtimestamp(memory.clock.now_ms() / 1000, UTC).isoformat(timespec="milliseconds")
-    return Envelope(as_of, pending, pending > 0 or not memory.is_fresh, hits)
+    stale = pending > 0 or not memory.is_fresh
+    return Envelope(as_of, pending, stale, answer.hits, answer.ranker, answer.reason)
 
 
 async def find_hits(memory: Memory, request: RetrieveRequest) -> list[Hit]:
     """What the memory holds of a question, best first; nothing is counted."""
-    return await memory.thread.call(lambda store: _hits(store, memory, request), priority=Priority.READ)
+    return (await answered(memory, request)).hits
 
 
-def _hits(store: Store, memory: Memory, request: RetrieveRequest) -> list[Hit]:
-    agents = None if request.all_agents else [request.agent_id]
-    found = find(store, request.query, agents=agents, limit=request.limit, today=day_number(memory.clock.today()))
+async def answered(memory: Memory, request: RetrieveRequest) -> Answer:
+    """The hits of a question, by words or by the categories that a model chooses; nothing is counted."""
+    # A single command would have to wait for the language process; the daemon has it at hand or does without.
+    words = await memory.language.words(request.query) if memory.resident else None
+    chosen = await chosen_categories(memory, request) if request.llm else None
+    read = partial(_hits, memory=memory, request=request, words=words, chosen=chosen)
+    hits = await memory.thread.call(read, priority=Priority.READ)
+    return Answer(hits, "fts" if words is None else "full", chosen.reason if chosen else "")
+
+
+def _hits(
+    store: Store, memory: Memory, request: RetrieveRequest, words: Sequence[str] | None, chosen: Chosen | None
+) -> list[Hit]:
+    limit = max(request.limit, _OF_CATEGORIES) if chosen and chosen.paths else request.limit
+    found = find(
+        store,
+        request.query,
+        agents=None if request.all_agents else [request.agent_id],
+        limit=limit,
+        today=day_number(memory.clock.today()),
+        words=words,
+        aliases=memory.aliases.of(request.query),
+    )
+    if chosen is not None:
+        known = {each.fact_id for each in found}
+        more = chosen.facts(store, request.agent_id, request.limit)
+        found += [each for each in more if each.fact_id not in known]
     hits: dict[tuple[str, str], Hit] = {}
     for agent in {each.agent_id for each in found}:
         for hit in described(store, agent, [each for each in found if each.agent_id == agent]):
             hits[agent, hit.id] = hit
-    return [hits[each.agent_id, each.fact_id] for each in found]
+    ordered = [hits[each.agent_id, each.fact_id] for each in found if (each.agent_id, each.fact_id) in hits]
+    if chosen is not None:
+        ordered = chosen.ordered(ordered)[: request.limit]
+    if request.explain:
+        by_id = {(each.agent_id, each.fact_id): each for each in found}
+        for hit in ordered:
+            hit.why = _why(hit, by_id[hit.agent_id, hit.id], chosen.reason if chosen else "")
+    return ordered
+
+
+def _why(hit: Hit, found: Found, reason: str) -> Why:
+    place = hit.sources[0] if hit.sources else None
+    parts = {name: round(value, 4) for name, value in found.parts.items()}
+    path = [hit.category.rsplit("/", level)[0] for level in range(hit.category.count("/"), -1, -1)]
+    return Why(
+        path if hit.category else [],
+        found.matched,
+        found.unmatched,
+        parts,
+        place.file if place else "",
+        place.lines[0] if place else 0,
+        reason,
+    )
 
 
 def described(store: Store, agent: str, found: Sequence[Found]) -> list[Hit]:

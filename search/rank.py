@@ -11,7 +11,7 @@ from .candidates import candidates, of_days, scope_of, weigh
 from .neighbours import surroundings
 from .question import Question, question_of
 from .score import Block, Judged, judge, seen
-from .tokens import query_tokens
+from .tokens import QueryTokens, Term, query_tokens, with_words
 from .typos import corrected
 
 CUT = 0.3
@@ -20,6 +20,10 @@ CUT_ALONE = 0.5
 """The same for a hit that no own word, no heading and no day speaks for, only the blocks around it."""
 FULL = 0.8
 """Where the best hit answers this share of the question in its own words, nothing else has to answer for its block."""
+LOOKED_AROUND = 15
+"""Of so many candidates the blocks around them are looked at."""
+ALIAS = 0.7
+"""What an alias is worth beside the words that were asked."""
 JUDGED = 30
 """How many more than asked for are judged in full, of those that look best at first sight."""
 _FETCHED_AT_ONCE = 200
@@ -40,15 +44,28 @@ class Found(msgspec.Struct, frozen=True):
     parts: dict[str, float]
 
 
-def find(store: Store, query: str, *, agents: Sequence[str] | None, limit: int, today: int) -> list[Found]:
+def find(
+    store: Store,
+    query: str,
+    *,
+    agents: Sequence[str] | None,
+    limit: int,
+    today: int,
+    words: Sequence[str] | None = None,
+    aliases: Sequence[str] = (),
+) -> list[Found]:
     """The live facts that answer `query` best, best first, at most `limit`.
 
-    `agents` None searches everybody's memory. `today` in days since 1970. Any text is a legal query;
-    one without letters, digits and dates finds nothing.
+    `agents` None searches everybody's memory. `today` in days since 1970. `words` is the question cut into words
+    by the language process, if it was there; `aliases` are words that may stand for some of the question's.
+    Any text is a legal query; one without letters, digits and dates finds nothing.
     """
     asked = query_tokens(query)
+    if words is not None:
+        asked = with_words(asked, words)
     scope = scope_of(store, agents, limit)
     terms = corrected(store, scope, weigh(store, scope, asked.terms))
+    terms += weigh(store, scope, _alias_terms(asked, aliases))
     question = question_of(asked, terms, scope.size, today)
     numbers = dict.fromkeys(candidates(store, scope, terms))
     if question.days:
@@ -57,10 +74,18 @@ def find(store: Store, query: str, *, agents: Sequence[str] | None, limit: int, 
     return [_found(question, each) for each in judged[:limit]]
 
 
+def _alias_terms(asked: QueryTokens, aliases: Sequence[str]) -> list[Term]:
+    known = {term.text for term in asked.terms}
+    terms = {term.text: term for alias in aliases for term in query_tokens(alias).terms if term.text not in known}
+    return [Term(term.text, term.weight * ALIAS, term.prefix) for term in terms.values()]
+
+
 def _judged(store: Store, question: Question, numbers: Sequence[int], limit: int) -> list[Judged]:
     """The most promising of the candidates and of the blocks around them, best first."""
     blocks = _blocks(store, numbers)
-    around = surroundings(store, [(block.n, block.agent_id, block.fact_id) for block in blocks.values()])
+    around = surroundings(
+        store, [(n, blocks[n].agent_id, blocks[n].fact_id) for n in numbers[:LOOKED_AROUND] if n in blocks]
+    )
     blocks |= _blocks(store, [n for n in around.numbers() if n not in blocks])
     promising = seen(question, blocks, around.around)
     if len(promising) > limit + JUDGED:

@@ -7,7 +7,7 @@ characters, Chinese also each character. No token holds a blank or upper case.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -21,9 +21,9 @@ MAX_TOKEN = 100
 MAX_TERMS = 64
 """How many different terms of one question are looked at; the rest of a pasted page is ignored."""
 
-_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _PAIRED = (
-    _HAN
+    HAN
     + "\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # Japanese
     + "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"  # Korean
     + "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0edf\u1000-\u1049\u1050-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
@@ -32,7 +32,7 @@ _PAIRED = (
 _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _LETTER = rf"(?:[^\W_{_PAIRED}]|[{_MARKS}])"
 _RUNS = re.compile(rf"([{_PAIRED}]+)|({_LETTER}+(?:[._\-/:@+#&=?%~\\'’]{{1,3}}{_LETTER}+)*(?:\+\+|#(?!\w))?)")
-_IS_HAN = re.compile(rf"[{_HAN}]")
+_IS_HAN = re.compile(rf"[{HAN}]")
 _UNSEEN = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufe00-\ufe0f\ud800-\udfff]")
 
 _APOSTROPHE_S = re.compile(r"['’]s\b", re.IGNORECASE)
@@ -64,6 +64,9 @@ _STOP_PHRASES = re.compile(
     "什么时候|为什么|怎么样|什么|怎么|怎样|如何|哪个|哪些|哪里|哪儿|多少|是否|有没有|是不是|请问|告诉我|我们|你们|他们|吗|呢|吧|啊|的"
 )
 """Chinese question words and particles: they count for little when they match."""
+
+
+_ACROSS_WORDS = 0.7
 
 
 class Term(msgspec.Struct, frozen=True):
@@ -106,6 +109,18 @@ def query_tokens(text: str) -> QueryTokens:
         if len(terms) == MAX_TERMS:
             break
     return QueryTokens(list(terms.values()), folded(clean))
+
+
+def with_words(asked: QueryTokens, words: Sequence[str]) -> QueryTokens:
+    """The same question, cut into Chinese words: pairs across two words count for less."""
+    inside = {pair for word in words for pair in map("".join, pairwise(word))}
+    terms = [
+        msgspec.structs.replace(term, weight=term.weight * _ACROSS_WORDS)
+        if len(term.text) == 2 and _IS_HAN.match(term.text) and term.text not in inside
+        else term
+        for term in asked.terms
+    ]
+    return QueryTokens(terms, asked.phrase)
 
 
 def _without_stop_word(match: re.Match[str]) -> str:
