@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -10,7 +11,7 @@ from markdown_it.token import Token
 
 from .dates import first_date, heading_time, leading_time
 from .marks import BARE_CALLOUT, BOLD_KEY, PSEUDO_BULLET
-from .words import MARKDOWN, fact_text, has_words, strip_html
+from .words import MARKDOWN, fact_text, has_words, strip_html, without_comments
 
 BlockKind: TypeAlias = Literal[
     "paragraph", "item", "row", "quote", "code", "heading", "rule", "html", "comment", "table_head"
@@ -18,6 +19,9 @@ BlockKind: TypeAlias = Literal[
 
 _MANY = 4_000
 """A paragraph of several lines with more characters is cut into its lines."""
+_PIECE_LINES = 8_000
+"""Parsed at once: the parser's tokens take fifty times the room of the text. More than any day of a person has."""
+_FOR_EVER = 1 << 60
 _LABEL = 80
 _BOLD_ONLY = re.compile(r"\s*(?:[^\w\s*_]{1,3}\s*)?(?:\*\*[^*\n]+\*\*|__[^_\n]+__)\s*[:：]?\s*\Z")
 _UNDERLINE = re.compile(r"\s*(?:={2,}|-{4,})\s*\Z")
@@ -64,9 +68,39 @@ class Blocks:
         self._quotes = 0
 
     def __iter__(self) -> Iterator[Block]:
-        tokens: list[Token] = []
-        MARKDOWN.block.parse("\n".join(self._lines), MARKDOWN, self.env, tokens)
+        lines, offset = self._lines, self._offset
+        start, size = 0, _PIECE_LINES
+        while start < len(lines):
+            piece = lines[start : start + size]
+            env: dict[str, Any] = {}
+            tokens: list[Token] = []
+            MARKDOWN.block.parse("\n".join(piece), MARKDOWN, env, tokens)
+            last = start + len(piece) >= len(lines)
+            count, end = (len(tokens), len(piece)) if last else _whole_blocks(tokens)
+            if not end:
+                size *= 4
+                continue
+            self._lines, self._offset = piece, offset + start
+            self._keep_definitions(env, start, end)
+            yield from self._walk(tokens[:count])
+            start, size = start + end, _PIECE_LINES
+
+    def _keep_definitions(self, env: dict[str, Any], start: int, end: int) -> None:
+        """Take over link definitions above line `end` of a piece; their lines count from the stretch's first."""
+        for label, found in env.get("references", {}).items():
+            if found["map"][0] < end:
+                placed = {**found, "map": [line + start for line in found["map"]]}
+                known = self.env.setdefault("references", {})
+                if known.setdefault(label, placed) is not placed:
+                    self.env.setdefault("duplicate_refs", []).append(placed)
+        for found in env.get("duplicate_refs", []):
+            if found["map"][0] < end:
+                placed = {**found, "map": [line + start for line in found["map"]]}
+                self.env.setdefault("duplicate_refs", []).append(placed)
+
+    def _walk(self, tokens: list[Token]) -> Iterator[Block]:
         closes = _closes(tokens)
+        self._labels = [label for label in self._labels if label[0] == _FOR_EVER]
         for at, token in enumerate(tokens):
             while self._labels and self._labels[-1][0] <= at:
                 self._labels.pop()
@@ -218,7 +252,7 @@ class Blocks:
         lines = self._lines[first : last + 1]
         text = "\n".join(lines)
         closed_script = re.match(r"\s*<(script|style|textarea)\b", text, re.IGNORECASE) and re.search(r"</\w+>", text)
-        kept = re.sub(r"<!--.*?-->", _breaks, text, flags=re.DOTALL).replace("<!--", "").split("\n")
+        kept = without_comments(text, _breaks).replace("<!--", "").split("\n")
         bare = [strip_html(line) if not closed_script else "" for line in kept]
         for number, line in enumerate(lines):
             if line.strip() and not bare[number].strip():
@@ -229,7 +263,7 @@ class Blocks:
         words = [line if line.strip() else "" for line in bare]
         if any(words) and words != self._lines and self._depth < 4:
             inner = Blocks(words, self._offset + first, self.headings, self._depth + 1)
-            inner._labels = [(1 << 60, label) for _, label in self._labels]
+            inner._labels = [(_FOR_EVER, label) for _, label in self._labels]
             yield from inner
 
 
@@ -248,7 +282,31 @@ def _closes(tokens: list[Token]) -> dict[int, int]:
             stack.append(at)
         elif token.nesting == -1 and stack:
             found[stack.pop()] = at
-    return found
+    return found | dict.fromkeys(stack, len(tokens))
+
+
+def _whole_blocks(tokens: list[Token]) -> tuple[int, int]:
+    """How many tokens, and lines, of a piece are surely whole: its last block, or item, may go on behind it.
+
+    A block is never parted from what may be its label. (0, 0) if nothing is whole.
+    """
+    starts = [at for at, token in enumerate(tokens) if token.level == 0 and token.map]
+    for before, at in reversed(list(pairwise(starts))):
+        if not _may_be_label(tokens, before, at):
+            return at, _range(tokens[at])[0]
+    items = [
+        (at, token.map[0])
+        for at, token in enumerate(tokens)
+        if token.type == "list_item_open" and token.level == 1 and token.map and token.map[0]
+    ]
+    return items[-1] if items else (0, 0)
+
+
+def _may_be_label(tokens: list[Token], at: int, after: int) -> bool:
+    """Whether the block at `at` may only name the one behind it: a bold line, or text above anything but text."""
+    if tokens[at].type != "paragraph_open":
+        return False
+    return tokens[after].type != "paragraph_open" or _BOLD_ONLY.match(tokens[at + 1].content) is not None
 
 
 def _item_end(at: int, closes: dict[int, int]) -> int:

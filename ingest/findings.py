@@ -3,6 +3,7 @@
 The closed list of codes is `CODES`; each finding has a line and a suggestion.
 """
 
+import datetime as dt
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -15,10 +16,12 @@ from .source import Source
 
 CODES = (
     "broken_front_matter", "unclosed_fence", "unclosed_comment", "invalid_utf8", "utf16", "secret", "duplicate_section",
-    "false_date", "missing_url", "missing_command", "missing_next_step",
+    "false_date", "wrong_year", "missing_url", "missing_command", "missing_next_step",
 )  # fmt: skip
 
 _MASK = "[masked:"
+_SAME_DAY = 2
+"""A note may be written, or its name be of another time zone, so many days around its day."""
 _TOOL = Cue(
     r"(?i:\b(?:tool|library|framework|plugin|extension|package|model|cli|sdk|service|app|editor|engine)\s+)"
     r"(?:called\s+|named\s+)?[`\"'“]?(?P<after>[A-Z][\w.-]*\w)|(?P<before>\b[A-Z][\w.-]*\w)[`\"'”]?\s+(?:tool|editor"
@@ -88,6 +91,24 @@ def about_name(path: str, date: str) -> Iterator[Finding]:
         yield Finding(
             "false_date", 1, f"'{false}' in the file's name is not a date.", "Rename the file to a real date."
         )
+
+
+def about_year(date: str, written: dt.date) -> Iterator[Finding]:
+    """A name (`date` as `YYYY-MM-DD`, '' = undated) that fits the day of the last writing but for its year (TR-8)."""
+    if not date:
+        return
+    named = dt.date.fromisoformat(date)
+    if abs((named - written).days) <= _SAME_DAY:
+        return
+    for year in (written.year - 1, written.year, written.year + 1):
+        leap = named.month == 2 and named.day == 29
+        meant = named.replace(year=year, day=28 if leap else named.day)
+        if abs((meant - written).days) <= _SAME_DAY:
+            yield Finding(
+                "wrong_year", 1, f"The name says {date}, but the note was written on {written.isoformat()}.",
+                f"If the year is wrong, rename the file to {meant.isoformat()}.",
+            )  # fmt: skip
+            return
 
 
 def about_source(source: Source, front: Front) -> Iterator[Finding]:

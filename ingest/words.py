@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 import msgspec
 from markdown_it import MarkdownIt
@@ -41,9 +42,10 @@ _HTML_TAG = re.compile(
     r"|tbody|td|tfoot|th"
     r"|thead|time|tr|tt|u|ul|var|wbr|iframe|video|audio|source|svg|path|button|form|article|aside|header|footer"
     r"|main|nav)\b[^<>]*>"
-    r"|<!--.*?-->|<[!?][^<>]*>",
-    re.IGNORECASE | re.DOTALL,
+    r"|<[!?][^<>]*>",
+    re.IGNORECASE,
 )
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 class Words(msgspec.Struct):
@@ -102,7 +104,13 @@ def has_words(text: str) -> bool:
 
 def strip_html(text: str) -> str:
     """`text` without HTML tags and comments; what only looks like a tag (`<name>`) stays."""
-    return _HTML_TAG.sub(" ", text) if "<" in text else text
+    return _HTML_TAG.sub(" ", without_comments(text, lambda match: " ")) if "<" in text else text  # noqa: ARG005
+
+
+def without_comments(text: str, instead: Callable[[re.Match[str]], str]) -> str:
+    """`text` with its closed comments replaced; where no end follows none is looked for, or time grows as a square."""
+    end = text.rfind("-->") + 3
+    return _COMMENT.sub(instead, text[:end]) + text[end:] if end > 2 and "<!--" in text else text
 
 
 def _guarded(text: str) -> str:

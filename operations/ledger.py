@@ -16,7 +16,7 @@ _JSON = msgspec.json.Encoder()
 
 
 async def ledger(memory: Memory, request: LedgerRequest) -> LedgerReply:
-    """One state a line; the totals sum to the number of lines."""
+    """One state a line; the totals sum to the number of lines. Of a file too large to parse, the totals alone."""
     file = await named_file(memory, request.file, request.agent_id)
     ids = [fact_id(file.agent_id, mention.text) for mention in file.parsed.mentions]
     forgotten, elsewhere = await memory.thread.call(
@@ -26,7 +26,7 @@ async def ledger(memory: Memory, request: LedgerRequest) -> LedgerReply:
     for number, (state, at) in enumerate(file.parsed.lines, 1):
         fact = ids[at] if at >= 0 else ""
         lines.append(LedgerLine(number, _state(state, fact, forgotten, elsewhere), fact or None))
-    totals: dict[str, int] = {}
+    totals: dict[str, int] = {"too_large": file.parsed.whole} if file.parsed.whole else {}
     for line in lines:
         totals[line.state] = totals.get(line.state, 0) + 1
     return LedgerReply(file.path, lines, totals)

@@ -1,8 +1,10 @@
 """A file that a command names: found, read and parsed, with the errors a person understands."""
 
 import asyncio
+import os
 from datetime import date
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -11,6 +13,9 @@ from ..ingest.names import classify
 from ..ingest.parse import parse_note
 from ..model import ParsedNote
 from .memory import Memory
+from .prepare import with_year
+
+_PIECE = 1 << 20
 
 
 class NamedFile(msgspec.Struct):
@@ -35,7 +40,11 @@ def todays_note(day: date, agent_id: str, default_agent: str) -> str:
 
 def _read_and_parse(memory: Memory, path: Path, agent_id: str) -> NamedFile:
     try:
-        data = path.read_bytes()
+        with path.open("rb") as opened:
+            stat = os.fstat(opened.fileno())
+            whole = stat.st_size <= memory.settings.notes.max_backup_bytes
+            data = opened.read() if whole else b""
+            count = 0 if whole else lines_of(opened)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise NoInputError(f"{path} is no file.", "Name an existing Markdown file.") from None
     except OSError as error:
@@ -43,6 +52,8 @@ def _read_and_parse(memory: Memory, path: Path, agent_id: str) -> NamedFile:
     relative = _within(memory.workspace, path)
     name = classify(relative or path.name, memory.settings.notes.extra)
     owner = name.agent_id if relative and name.agent_id else agent_id
+    if count:
+        return NamedFile(relative or str(path), owner, b"", ParsedNote(b"", [], [], [], "too_large", whole=count))
     parsed = parse_note(
         data,
         path=relative or path.name,
@@ -51,7 +62,16 @@ def _read_and_parse(memory: Memory, path: Path, agent_id: str) -> NamedFile:
         is_page=name.kind == "page",
         max_bytes=memory.settings.notes.max_ingest_bytes,
     )
-    return NamedFile(relative or str(path), owner, data, parsed)
+    return NamedFile(relative or str(path), owner, data, with_year(parsed, name, stat.st_mtime_ns))
+
+
+def lines_of(opened: BinaryIO) -> int:
+    r"""How many lines a file of any size has, counted piece by piece: `\n` bytes, and a last line without one."""
+    count, last = 0, b"\n"
+    while piece := opened.read(_PIECE):
+        count += piece.count(b"\n")
+        last = piece[-1:]
+    return count + (last != b"\n")
 
 
 def _within(workspace: Path, path: Path) -> str:

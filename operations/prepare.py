@@ -1,5 +1,6 @@
 """From a path to a parsed note: reading and ingest joined, without the store, so that it can run beside it."""
 
+import datetime as dt
 import time
 from pathlib import Path
 
@@ -7,12 +8,17 @@ import msgspec
 
 from ..config import NotesSettings
 from ..errors import NoteError
+from ..ingest.findings import about_year
 from ..ingest.mask import mask_bytes
 from ..ingest.names import Name
 from ..ingest.parse import parse_note
 from ..ingest.reader import FileRead, VanishedError, read_note
 from ..model import RULES, ParsedNote
 from ..store.files import FileRecord
+
+_DAY_NS = 86_400 * 10**9
+_EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
+_LAST_DAY = dt.date(9998, 1, 1).toordinal() - _EPOCH_ORDINAL
 
 
 class Prepared(msgspec.Struct):
@@ -48,12 +54,24 @@ def prepare(
         return Prepared(path, name, record)
     if _says_the_same(known, record):
         return Prepared(path, name, _carried_over(record, known))
-    parsed = _parse(name, path, file.data, settings, tree_paths)
+    parsed = with_year(_parse(name, path, file.data, settings, tree_paths), name, file.mtime_ns)
     record.state, record.totals = parsed.state, dict(parsed.totals)
     record.findings, record.masked = parsed.findings, parsed.masked
     if parsed.state == "too_large":
         record.reason = f"larger than {settings.max_ingest_bytes:,} bytes: backed up, not parsed"
     return Prepared(path, name, record, parsed)
+
+
+def with_year(parsed: ParsedNote, name: Name, mtime_ns: int) -> ParsedNote:
+    """The parsed note with a finding if its name is of another year than the file's time stamp (PROBLEMS TR-8)."""
+    days = mtime_ns // _DAY_NS
+    if name.kind != "note" or not 0 < days < _LAST_DAY:  # a time stamp may be anything
+        return parsed
+    found = list(about_year(name.date, dt.date.fromordinal(_EPOCH_ORDINAL + days)))
+    if found:
+        parsed.findings = [*found, *parsed.findings]
+        parsed.state = "findings" if parsed.state == "ok" else parsed.state
+    return parsed
 
 
 def _says_the_same(known: FileRecord | None, now: FileRecord) -> bool:

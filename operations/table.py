@@ -66,6 +66,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("restore", r.RestoreRequest, "restore:restore", where="alone", long=True),
         Operation("verify", r.VerifyRequest, "verify:verify", long=True),
         Operation("ledger", r.LedgerRequest, "ledger:ledger"),
+        Operation("why", r.WhyRequest, "why:why"),
+        Operation("why-not", r.WhyNotRequest, "why_not:why_not"),
         Operation("validate", r.ValidateRequest, "validate:validate"),
         Operation("devices", r.DevicesRequest, "devices:devices"),
         Operation("conflicts", r.ConflictsRequest, "conflicts:conflicts"),

@@ -4,6 +4,7 @@ import random
 import time
 
 import pytest
+from memoryd.ingest import blocks
 from memoryd.ingest.mask import mask_bytes, mask_text
 from memoryd.ingest.parse import parse_note
 from memoryd.ingest.source import read_source
@@ -143,3 +144,55 @@ def test_windows_of_utf16_lose_nothing() -> None:
     assert count == 30_000
     assert masked[2:-1].decode("utf-16-le").count("\n") == text.count("\n")
     assert masked[-1:] == b"\0"
+
+
+def _told(parse, text: str) -> list[object]:
+    note = parse(text)
+    return [note.lines, note.mentions, note.findings]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "- item {0}\n", "## Day {0}\n\n- a {0}\n  goes on\n- b {0}\n\n```sh\nls {0}\n```\n\n",
+        "Tasks of {0}:\n\n- [ ] wash {0}\n  - deep {0}\n\n", "> said {0}\n> twice\n\nword {0}\n\n",
+        "[a{0}]: https://a.example/{0}\n\nsee [x][a{0}] and {0}\n\n", "| a | b |\n|---|---|\n| {0} | c |\n\n",
+        "<div>\nword {0}\n</div>\n\n", "1. one {0}\n2. two {0}\n\n***\n\n", "- a {0}\n\n  - b {0}\n\n    para {0}\n\n",
+    ],
+)  # fmt: skip
+def test_a_long_note_read_in_pieces_reads_like_a_whole(parse, monkeypatch, unit: str) -> None:
+    """Where a note of many lines is cut for the parser changes no line's state and no fact."""
+    text = "# Long\n\n" + "".join(unit.format(n) for n in range(60))
+    whole = _told(parse, text)
+
+    for size in (7, 16, 33):
+        monkeypatch.setattr(blocks, "_PIECE_LINES", size)
+        assert _told(parse, text) == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> " * 10_000 + "x", "- " * 10_000 + "x", "[" * 10_000 + "x" + "]" * 10_000, "<div>" * 10_000, "<!--" * 10_000,
+        "**a" * 10_000, "[[a" * 10_000, "\n".join("  " * n + f"- x{n}" for n in range(1_000)),
+        "\n".join(">" * n + f" x{n}" for n in range(1, 1_200)), "|a" * 10_000 + "|\n" + "|-" * 10_000 + "|\n|b|",
+        "---\n" + "a: [" * 10_000 + "\n---\nx", "`" * 10_000 + "x", "10:00 " * 10_000, "# " * 10_000,
+    ],
+    ids=["quotes", "bullets", "brackets", "html", "comments", "bold", "wikilinks", "nested list", "nested quotes",
+         "wide table", "front matter", "ticks", "times", "hashes"],
+)  # fmt: skip
+def test_ten_thousand_levels_are_a_state_each(parse, text: str) -> None:
+    """Nesting deeper than any parser follows is read in a few CPU seconds, each line with a state."""
+    start = time.process_time()
+    note = parse(text)
+
+    assert time.process_time() - start < 10
+    assert sum(note.totals.values()) == text.count("\n") + 1
+
+
+def test_a_line_of_three_megabytes_is_too_large(parse) -> None:
+    """A note above the limit is counted and masked, not parsed."""
+    note = parse("word " * 600_000 + "password: " + _SECRET + "\n")
+
+    assert (note.state, note.totals, note.masked) == ("too_large", {"too_large": 1}, 1)
+    assert _SECRET.encode() not in note.body

@@ -1,0 +1,147 @@
+"""`why-not`: why a sentence is not in memory, or that it is (SPEC section 4)."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+import msgspec
+
+from ..errors import MemorydError
+from ..ingest.mask import mask_text, without_masks
+from ..ingest.names import classify
+from ..ingest.parse import parse_note, parse_statement
+from ..ingest.reader import read_note
+from ..ingest.source import read_source
+from ..model import FactState, ParsedNote, fact_id
+from ..store import Store
+from ..store.thread import Priority
+from .memory import Memory
+from .reasons import FACT_REASONS, LINE_REASONS, NOTE_REASONS
+from .requests import WhyNotRequest
+from .why import has_tombstone
+
+_MOST = 20
+"""So many places are listed at most."""
+_LINE_MARK = re.compile(r"\s*(?:>\s*)*(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)?")
+_WORD = re.compile(r"[^\W_]+")
+_WORDS = 60
+"""So many words of a sentence are looked for, whatever markup stands between them."""
+
+
+class SentencePlace(msgspec.Struct):
+    """A line that holds the sentence, with the line's state and what that means."""
+
+    file: str
+    line: int
+    state: str
+    reason: str
+
+
+class WhyNotReply(msgspec.Struct):
+    """Whether the sentence is in memory, and why not; `state` is the fact's, '' if there is none."""
+
+    sentence: str
+    fact_id: str | None
+    in_memory: bool
+    state: str
+    reason: str
+    places: list[SentencePlace] = []
+
+
+async def why_not(memory: Memory, request: WhyNotRequest) -> WhyNotReply:
+    """Name the reason for one sentence: its own words first, then the store, then the files on disk."""
+    said = parse_statement(_LINE_MARK.sub("", request.sentence, count=1), "general", 0.5)
+    if not said.text:
+        reason = LINE_REASONS["secret" if mask_text(request.sentence)[1] else "empty_text"]
+        return WhyNotReply(mask_text(request.sentence)[0], None, in_memory=False, state="", reason=reason)
+    fact = fact_id(request.agent_id, said.text)
+    state = await memory.thread.call(lambda store: _state(store, request.agent_id, fact), priority=Priority.READ)
+    reply = WhyNotReply(said.text, fact, state == "live", state, "")
+    places = await asyncio.to_thread(lambda: list(_places(memory, request.agent_id, said.text)))
+    reply.places = sorted(places, key=lambda place: place.state == "own_output")
+    reply.reason = _reason(reply)
+    return reply
+
+
+def _state(store: Store, agent_id: str, fact: str) -> str:
+    if has_tombstone(store, agent_id, fact):
+        return "forgotten"
+    rows: list[tuple[Any, ...]] = store.execute(
+        "SELECT state FROM derived WHERE agent_id = ? AND fact_id = ?", (agent_id, fact)
+    )
+    return str(rows[0][0]) if rows else ""
+
+
+def _reason(reply: WhyNotReply) -> str:
+    if reply.state:
+        return FACT_REASONS[cast(FactState, reply.state)]
+    if not reply.places:
+        return "No file that is watched says it."
+    return reply.places[0].reason
+
+
+def _places(memory: Memory, agent_id: str, sentence: str) -> Iterator[SentencePlace]:
+    """The lines that say the sentence: in watched notes, then in files that are left out, with the reason."""
+    pattern = re.compile(r"[\W_]{0,40}".join(map(re.escape, _WORD.findall(without_masks(sentence))[:_WORDS])))
+    found = 0
+    for path, reason in _candidates(memory, agent_id):
+        for place in _in_file(memory, path, agent_id, sentence, pattern, reason):
+            yield place
+            found += 1
+            if found >= _MOST:
+                return
+
+
+def _candidates(memory: Memory, agent_id: str) -> Iterator[tuple[str, str]]:
+    """Files of this agent, each with the reason why it is left out as a whole, or ''."""
+    walk = memory.intake.last_walk
+    for path, record in sorted(memory.intake.records.items()):
+        if record.agent_id == agent_id:
+            reason = NOTE_REASONS.get(record.state, "")
+            yield path, f"{reason}: {record.reason}." if reason and record.reason else reason and f"{reason}."
+    for path in sorted(walk.files.keys() - memory.intake.records.keys()):
+        if walk.files[path].name.agent_id == agent_id:
+            yield path, "The note is not taken in yet: memoryd rescan does it now."
+    for path, why in sorted({**walk.skipped, **walk.conflicts}.items()):
+        yield path, f"The file is left out: {why}."
+    for path in sorted(walk.unmatched):
+        yield path, "The file's name matches no pattern of notes; notes.extra can take it in."
+
+
+def _in_file(
+    memory: Memory, path: str, agent_id: str, sentence: str, pattern: re.Pattern[str], reason: str
+) -> Iterator[SentencePlace]:
+    settings = memory.settings.notes
+    try:
+        data = read_note(memory.workspace, path, settings.max_backup_bytes).data
+    except MemorydError as error:
+        if reason:
+            yield SentencePlace(path, 0, "unreadable", error.message)
+        return
+    if data is None or pattern.search("\n".join(read_source(data).lines)) is None:
+        return
+    name = classify(path, settings.extra)
+    parsed = parse_note(
+        data, path=path, agent_id=agent_id, date=name.date, is_page=name.kind == "page",
+        max_bytes=settings.max_ingest_bytes,
+    )  # fmt: skip
+    yield from _lines(path, parsed, sentence, pattern, reason)
+
+
+def _lines(
+    path: str, parsed: ParsedNote, sentence: str, pattern: re.Pattern[str], reason: str
+) -> Iterator[SentencePlace]:
+    text = "\n".join(read_source(parsed.body).lines)
+    for match in pattern.finditer(text):
+        number = text.count("\n", 0, match.start())
+        if parsed.whole:
+            yield SentencePlace(path, number + 1, "too_large", reason or LINE_REASONS["too_large"])
+            continue
+        state, owner = parsed.lines[number]
+        why = reason or LINE_REASONS[state]
+        if not reason and owner >= 0 and parsed.mentions[owner].text != sentence:
+            why = f"It is part of a longer fact: {parsed.mentions[owner].text[:200]}"
+        elif not reason and state in ("fact", "duplicate"):
+            why = "The line says it, but it is not taken in yet: memoryd rescan does it now."
+        yield SentencePlace(path, number + 1, state, why)
