@@ -13,6 +13,7 @@ from ..store import Store
 from ..store.thread import Priority
 from ..tiers.hot import hot_state
 from ..tiers.limits import agent_limits
+from ..tiers.page import managed_block
 from ..tiers.tiering import BYTES_PER_KB, tier_counts
 from ..tiers.tree import show, tree
 from .memory import Memory
@@ -48,7 +49,7 @@ def _report(store: Store, memory: Memory, reply: ConsolidateReply) -> str:
     hot = hot_state(store, agent, day_number(memory.clock.today()), settings)
     nodes = tree(store, agent, settings)
     numbers = msgspec.to_builtins(reply)
-    return "\n".join(
+    text = "\n".join(
         [
             f"# Consolidation of {agent}",
             "",
@@ -68,9 +69,10 @@ def _report(store: Store, memory: Memory, reply: ConsolidateReply) -> str:
             "```",
             "",
             *_folded(store, agent, {node.path for node in nodes}),
-            "",
         ]
     )
+    # As a managed block, so that a copy among the notes is known as our own output (PROBLEMS TR-7).
+    return managed_block(text.replace("<!--", "<! --")) + "\n"
 
 
 def _folded(store: Store, agent_id: str, paths: set[str]) -> list[str]:

@@ -14,6 +14,7 @@ from .. import __version__
 from ..errors import AccessError
 from ..store import Store
 from ..store.thread import Priority
+from ..tiers.page import managed_block
 from .memory import Memory, report_progress
 from .places import shown, standings
 from .requests import ExportRequest
@@ -73,7 +74,8 @@ def as_markdown(whole: dict[str, Any]) -> str:
         lines.append(f"- {each['text']} ({_origin(each)})")
         lines += [f"  - <{url}>" for url in each["metadata"]["urls"]]
         lines += [f"  - `{command}`" for command in each["metadata"]["commands"]]
-    return "\n".join(lines) + "\n"
+    # As a managed block, so that a copy among the notes is known as our own output (PROBLEMS TR-7).
+    return managed_block("\n".join(lines).replace("<!--", "<! --")) + "\n"
 
 
 def _origin(fact: dict[str, Any]) -> str:

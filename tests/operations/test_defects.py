@@ -7,6 +7,7 @@ import asyncio
 import json
 import math
 import random
+from pathlib import Path
 
 import pytest
 from memoryd.cli.flags import checked, payload
@@ -380,3 +381,23 @@ async def test_random_commands_write_no_note(mind):
             continue
 
     assert {name: data for name, data in mind.bytes_of_notes().items() if name.startswith("memory/")} == before
+
+
+def text_of(file):
+    """What a file says."""
+    return Path(file).read_text("utf-8")
+
+
+async def test_our_own_output_among_the_notes_is_no_memory(mind):
+    """TR-7: a report and an export that somebody copies into memory/ say nothing new."""
+    await mind.ask("store", text="The kettle is blue", category="home")
+    report = (await mind.ask("consolidate", mode="full"))["report"]
+    exported = (await mind.ask("export", output=str(mind.root / "out")))["files"][1]
+    before = await mind.facts()
+
+    for day, file in (("2026-02-11", report), ("2026-02-12", exported)):
+        await mind.note(f"memory/{day}.md", text_of(file))
+
+    assert await mind.facts() == before
+    ledger = await mind.ask("ledger", file="memory/2026-02-12.md")
+    assert set(ledger["totals"]) <= {"own_output", "blank"}
