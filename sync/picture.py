@@ -1,7 +1,8 @@
 """The readable picture beside the logs: the original's `cold_memories` and `critical_state` (DATA section 4, COMPAT 7).
 
 It is written after the segments and never read back. Triggers of the store note which facts may look
-different (`undrawn`); the hash of what was drawn last (`drawn`) tells whether they do.
+different (`undrawn`); the hash of what was drawn last (`drawn`) tells whether they do. A drawing is guarded by the
+head of this device's log: one that arrives late, from before a later push, must not bring an old look back.
 """
 
 import hashlib
@@ -15,11 +16,12 @@ from ..clock import Clock
 from ..crash import crash_point
 from ..errors import CloudStoppedError
 from ..store import ResultRow, Store, Value
-from ..store.sent import CLOUD
+from ..store.sent import CLOUD, last_confirmed
 from ..store.thread import Priority, StoreThread
-from .cloud import IS_OUR_CLOUD
+from .cloud import HEAD_OF, IS_OUR_CLOUD
 from .heads import SET_BACK_HINT
 from .hrana import CloudClient, Statement
+from .push import HeadMovedError
 
 DRAW_ROWS = 1_000
 _STATE = ""
@@ -29,17 +31,20 @@ _HIDDEN = ("forgotten", "expired")
 _JSON = msgspec.json.Encoder(order="deterministic")
 Critical = Callable[[Store, str], dict[str, Any]]
 
+_HERE = f"{IS_OUR_CLOUD} AND {HEAD_OF} IS ?"
+_GUARD = f"UPDATE meta SET v = v WHERE k = 'cloud' AND {_HERE}"
+"""Changes one row where a drawing may be made, and none elsewhere."""
 _UPSERT = (
     "INSERT INTO cold_memories (id, agent_id, text, category, importance, created_at, access_count, tier, metadata)"
     " SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8"
-    f" FROM json_each(?) WHERE {IS_OUR_CLOUD} ON CONFLICT (id) DO UPDATE SET agent_id = excluded.agent_id,"
+    f" FROM json_each(?) WHERE {_HERE} ON CONFLICT (id) DO UPDATE SET agent_id = excluded.agent_id,"
     " text = excluded.text, category = excluded.category, importance = excluded.importance,"
     " created_at = excluded.created_at, access_count = excluded.access_count, tier = excluded.tier,"
     " metadata = excluded.metadata"
 )
-_DELETE = f"DELETE FROM cold_memories WHERE id IN (SELECT value FROM json_each(?)) AND {IS_OUR_CLOUD}"
+_DELETE = f"DELETE FROM cold_memories WHERE id IN (SELECT value FROM json_each(?)) AND {_HERE}"
 _UPSERT_STATE = (
-    f"INSERT INTO critical_state SELECT ?, ?, ? WHERE {IS_OUR_CLOUD}"
+    f"INSERT INTO critical_state SELECT ?, ?, ? WHERE {_HERE}"
     " ON CONFLICT (agent_id) DO UPDATE SET data = excluded.data, updated_at = excluded.updated_at"
 )
 
@@ -75,28 +80,37 @@ class Picture:
 
     async def draw(self, on_drawn: Callable[[], None] = lambda: None) -> int:
         """Bring the picture up to date; returns how many rows were written or removed."""
-        cloud = await self._thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
         drawn = 0
         while strokes := await self._thread.call(_candidates, priority=Priority.BULK):
-            await self._write(cloud, [each for each in strokes if not each.same])
+            await self._write([each for each in strokes if not each.same])
             crash_point("picture drawn")
             await self._thread.call(partial(_remember, done=strokes), priority=Priority.BULK)
             drawn += sum(not each.same for each in strokes)
             on_drawn()
-        return drawn + await self._draw_states(cloud)
+        return drawn + await self._draw_states()
 
-    async def _write(self, cloud: str, strokes: Sequence[_Stroke]) -> None:
+    async def _write(self, strokes: Sequence[_Stroke]) -> None:
         rows = [each.values for each in strokes if each.values is not None]
         gone = [each.fact_id for each in strokes if each.values is None]
-        statements = [Statement(_UPSERT, (_JSON.encode(rows).decode(), cloud))] if rows else []
+        statements: list[tuple[str, tuple[Value, ...]]] = [(_UPSERT, (_JSON.encode(rows).decode(),))] if rows else []
         if gone:
-            statements.append(Statement(_DELETE, (_JSON.encode(gone).decode(), cloud)))
+            statements.append((_DELETE, (_JSON.encode(gone).decode(),)))
         if statements:
-            counts = await self._client.transact(statements)
-            if rows and counts[0] != len(rows):
-                raise CloudStoppedError("The cloud is not the one this device knows.", SET_BACK_HINT)
+            await self._guarded(statements)
 
-    async def _draw_states(self, cloud: str) -> int:
+    async def _guarded(self, statements: Sequence[tuple[str, tuple[Value, ...]]]) -> None:
+        """Write in one transaction, or nothing; raises `HeadMovedError`, or `CloudStoppedError` for another cloud."""
+        here = await self._thread.call(_where, priority=Priority.READ)
+        guarded = [Statement(sql, (*values, *here)) for sql, values in [(_GUARD, ()), *statements]]
+        counts = await self._client.transact(guarded)
+        if counts[0] == 1:
+            return
+        (meta,) = await self._client.query(Statement("SELECT v FROM meta WHERE k = 'cloud'"))
+        if meta.rows == [(here[0],)]:
+            raise HeadMovedError
+        raise CloudStoppedError("The cloud is not the one this device knows.", SET_BACK_HINT)
+
+    async def _draw_states(self) -> int:
         agents = await self._thread.call(_agents, priority=Priority.READ)
         drawn = 0
         for agent in agents:
@@ -107,15 +121,19 @@ class Picture:
                 continue
             now = self._clock.now_ms()
             data = _JSON.encode({**kept, "timestamp": now / 1000}).decode()
-            (count,) = await self._client.transact([Statement(_UPSERT_STATE, (agent, data, now // 1000, cloud))])
-            if count != 1:
-                raise CloudStoppedError("The cloud is not the one this device knows.", SET_BACK_HINT)
+            await self._guarded([(_UPSERT_STATE, (agent, data, now // 1000))])
             await self._thread.call(partial(_remember_state, agent=agent, mark=mark))
             drawn += 1
         return drawn
 
     def _state_of(self, store: Store, agent: str) -> dict[str, Any]:
         return self._critical(store, agent)
+
+
+def _where(store: Store) -> tuple[str, str, str | None]:
+    """The cloud, this device and the head of its log as far as it is confirmed: the values of `_HERE`."""
+    last = last_confirmed(store)
+    return store.meta(CLOUD), store.device, last.sha256 if last else None
 
 
 def redraw(store: Store) -> None:

@@ -237,11 +237,11 @@ class SyncService:
                 if done.pushed:
                     await self._keeper.keep()
                 self.status.as_of_reaches = await self._keeper.reach() / 1000 or None
+                cloud = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
+                if cloud and not key_id_of(cloud):
+                    done.drawn += await self._picture.draw()
             except HeadMovedError:
                 continue  # a lost reply, a late request or a fork: the next look tells
-            cloud = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
-            if cloud and not key_id_of(cloud):
-                done.drawn += await self._picture.draw()
             return done
         raise MemorydError("This device's log in the cloud keeps moving.", "Look for a copy of this device.")
 

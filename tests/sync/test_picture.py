@@ -110,3 +110,55 @@ async def test_a_foreign_cloud_gets_no_picture(one):
         await one.sync._picture.draw()
     assert one.cloud.db.execute("SELECT count(*) FROM cold_memories WHERE tier = 'cold'").fetchone() == (0,)
     assert await one.call(count_undrawn) == 2
+
+
+async def test_a_drawing_that_arrives_late_does_not_bring_an_old_look_back(one):
+    """A request that a frozen server kept while its device died, pushed and drew anew changes nothing (SY-8)."""
+    sent = []
+    real = one.cloud.transact
+
+    async def keep(statements):
+        sent.append(statements)
+        return await real(statements)
+
+    one.cloud.transact = keep
+    await one.call(redraw)
+    await one.sync.exchange()
+    late = list(sent)
+    assert late
+    one.cloud.transact = real
+    await one.write(lambda tx: forget_fact(tx, AGENT, fact_id(AGENT, "The heron fishes")))
+    await one.sync.exchange()
+    before = one.cloud.db.execute("SELECT * FROM cold_memories").fetchall()
+    assert drawn(one) == {"The ibis came"}
+
+    for statements in late:
+        counts = await real(statements)
+        assert counts[0] == 0
+
+    assert one.cloud.db.execute("SELECT * FROM cold_memories").fetchall() == before
+
+
+async def test_a_head_that_moved_under_a_drawing_is_looked_at_again(one):
+    """Another machine under this id: nothing is drawn, the next round takes a new id and draws."""
+    await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'cold' WHERE n = 1"))
+    real = one.cloud.query
+    moved = []
+
+    async def moves(*statements):
+        found = await real(*statements)
+        if not moved:
+            moved.append(1)
+            one.cloud.db.execute(
+                "INSERT INTO segments SELECT device, idx + 1, sha256, 'feed', NULL, NULL, NULL, rows, at, payload"
+                " FROM segments ORDER BY idx DESC LIMIT 1"
+            )
+        return found
+
+    one.cloud.query = moves
+    device = await one.device()
+    done = await one.sync.exchange()
+
+    assert await one.device() != device
+    assert done.drawn > 0
+    assert await one.call(count_undrawn) == 0
