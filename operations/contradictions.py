@@ -57,7 +57,8 @@ async def settle_contradictions(memory: Memory, agent_id: str) -> int:
 def _stances(store: Store, agent_id: str, after: int) -> tuple[Sequence[tuple[str, Stance, int]], int | None]:
     rows: list[tuple[Any, ...]] = store.execute(
         "SELECT d.n, f.id, f.text, f.first_seen FROM derived d NOT INDEXED JOIN facts f ON f.n = d.n"
-        " WHERE d.n > ? AND d.agent_id = ? AND d.state IN ('live', 'superseded') AND length(f.text) < 200"
+        " WHERE d.n > ? AND d.agent_id = ? AND d.state IN ('live', 'superseded') AND d.kind <> 'quote'"
+        " AND length(f.text) < 200"
         " ORDER BY d.n LIMIT ?",
         (after, agent_id, _ROWS),
     )

@@ -71,3 +71,13 @@ async def test_a_decision_can_be_undone(mind):
     await mind.note("memory/2026-02-14.md", "- I hate night trains\n")
     await mind.ask("consolidate")
     assert await states(mind) == {"I love night trains": "superseded", "I hate night trains": "live"}
+
+
+async def test_what_somebody_else_said_contradicts_nobody(mind):
+    """A quote in the first person is another person's."""
+    await mind.note("memory/2026-02-10.md", "- I love night trains\n")
+    await mind.note("memory/2026-02-13.md", "> I hate night trains\n")
+
+    await mind.ask("consolidate")
+
+    assert set((await states(mind)).values()) == {"live"}
