@@ -6,6 +6,7 @@ from functools import lru_cache
 import msgspec
 
 from ..store import Tx
+from .dates import day_tokens
 from .tokens import index_tokens
 
 
@@ -66,7 +67,7 @@ def _columns(entry: Entry) -> tuple[str, ...]:
         " ".join(index_tokens(entry.text)[:_MAX_BODY]),
         _side("\n".join(entry.headings)),
         _side(entry.category),
-        " ".join(index_tokens(entry.extra)[:_MAX_SIDE]) if entry.extra else "",
+        " ".join([*(index_tokens(entry.extra)[:_MAX_SIDE] if entry.extra else ()), *day_tokens(entry.text)]),
         owner_token(entry.agent),
     )
 

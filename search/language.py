@@ -41,6 +41,7 @@ class Language:
         self._unused_s = unused_s
         self._process: asyncio.subprocess.Process | None = None
         self._starting: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[int]] = set()
         self._reply: asyncio.Future[Any] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._failed_at: float | None = None
@@ -76,10 +77,8 @@ class Language:
             await asyncio.gather(self._starting, return_exceptions=True)
         if self._timer is not None:
             self._timer.cancel()
-        process = self._process
         self._end()
-        if process is not None:
-            await process.wait()
+        await asyncio.gather(*self._ending)
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         is_recent = self._failed_at is not None and loop.time() < self._failed_at + RETRY_S
@@ -99,9 +98,9 @@ class Language:
         except (OSError, EOFError, msgspec.DecodeError):
             self._failed_at = asyncio.get_running_loop().time()
             log.warning("The language process does not start; Chinese is found by characters and pairs alone.")
-            _kill(process)
+            self._kill(process)
         except asyncio.CancelledError:
-            _kill(process)
+            self._kill(process)
             raise
         else:
             self._process = process
@@ -127,15 +126,18 @@ class Language:
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        _kill(process)
+        self._kill(process)
+
+    def _kill(self, process: asyncio.subprocess.Process | None) -> None:
+        if process is not None:
+            if process.returncode is None:
+                process.kill()
+            task = asyncio.get_running_loop().create_task(process.wait())
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
 
 
 async def _reply(process: asyncio.subprocess.Process) -> Any:
     if process.stdout is None or not (line := await process.stdout.readline()):
         raise EOFError
     return msgspec.json.decode(line)
-
-
-def _kill(process: asyncio.subprocess.Process | None) -> None:
-    if process is not None and process.returncode is None:
-        process.kill()

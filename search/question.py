@@ -3,12 +3,11 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
-from datetime import date, timedelta
 
 import msgspec
 
 from .candidates import Weighed
-from .dates import DayRange, named_days
+from .dates import DayRange
 from .tokens import QueryTokens, index_tokens
 
 _PHRASE_TOKENS = 12
@@ -34,6 +33,8 @@ class Question(msgspec.Struct, frozen=True):
     sequence: list[str]
     """Its first tokens, in order."""
     days: list[DayRange]
+    written_days: frozenset[str]
+    """Those days as tokens, as a fact that writes them out holds them."""
     today: int
     wants_number: bool
     """When, how many, how long: an answer holds a number or a time."""
@@ -54,8 +55,15 @@ class Question(msgspec.Struct, frozen=True):
         return sum([self.worth[term] for term in terms]) / self.most
 
 
-def question_of(asked: QueryTokens, terms: Sequence[Weighed], size: int, today: int) -> Question:
-    """The question over a memory of about `size` facts; `today` in days since 1970."""
+def question_of(
+    asked: QueryTokens,
+    terms: Sequence[Weighed],
+    size: int,
+    days: list[DayRange],
+    written_days: Sequence[str],
+    today: int,
+) -> Question:
+    """The question over a memory of about `size` facts, the days that it names apart; `today` in days since 1970."""
     worth: dict[str, float] = {}
     for each in terms:
         worth[each.term.text] = max(worth.get(each.term.text, 0.0), _worth(each, size))
@@ -63,7 +71,8 @@ def question_of(asked: QueryTokens, terms: Sequence[Weighed], size: int, today: 
         worth,
         tuple(each.term.text for each in terms if each.term.prefix),
         index_tokens(asked.phrase)[:_PHRASE_TOKENS],
-        named_days(asked.phrase, date(1970, 1, 1) + timedelta(today)),
+        days,
+        frozenset(written_days),
         today,
         _WANTS_NUMBER.search(asked.phrase) is not None,
         sum(worth.values()) or 1.0,

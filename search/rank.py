@@ -1,6 +1,7 @@
 """Finds facts for a question: few candidates from the index and the blocks around them, ranked with all it says."""
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 from heapq import nlargest
 from typing import Any
 
@@ -8,10 +9,11 @@ import msgspec
 
 from ..store import Store
 from .candidates import candidates, of_days, scope_of, weigh
+from .dates import day_tokens, named_days, without_days
 from .neighbours import surroundings
 from .question import Question, question_of
 from .score import Block, Judged, judge, seen
-from .tokens import QueryTokens, Term, query_tokens, with_words
+from .tokens import QueryTokens, Term, folded, query_tokens, with_words
 from .typos import corrected
 
 CUT = 0.3
@@ -24,6 +26,8 @@ LOOKED_AROUND = 15
 """Of so many candidates the blocks around them are looked at."""
 ALIAS = 0.7
 """What an alias is worth beside the words that were asked."""
+DAY_IN_WORDS = 0.5
+"""What a day that a fact writes out, in whatever spelling, is worth beside an asked word when candidates are chosen."""
 JUDGED = 30
 """How many more than asked for are judged in full, of those that look best at first sight."""
 _FETCHED_AT_ONCE = 200
@@ -60,13 +64,20 @@ def find(
     by the language process, if it was there; `aliases` are words that may stand for some of the question's.
     Any text is a legal query; one without letters, digits and dates finds nothing.
     """
-    asked = query_tokens(query)
+    # The day is judged by itself, in every spelling.
+    asked = query_tokens(without_days(query))
+    if not asked.terms:
+        asked = query_tokens(query)
     if words is not None:
         asked = with_words(asked, words)
     scope = scope_of(store, agents, limit)
     terms = corrected(store, scope, weigh(store, scope, asked.terms))
     terms += weigh(store, scope, _alias_terms(asked, aliases))
-    question = question_of(asked, terms, scope.size, today)
+    days = day_tokens(query)
+    question = question_of(
+        asked, terms, scope.size, named_days(folded(query), date(1970, 1, 1) + timedelta(today)), days, today
+    )
+    terms += weigh(store, scope, [Term(token, DAY_IN_WORDS) for token in days])
     numbers = dict.fromkeys(candidates(store, scope, terms))
     if question.days:
         numbers |= dict.fromkeys(of_days(store, scope, question.days))

@@ -61,9 +61,11 @@ class Block(msgspec.Struct):
         """Whether it is a question itself."""
         return self.text.rstrip(_CLOSERS).endswith(("?", "？"))
 
-    def is_of(self, question: Question) -> bool:
-        """Whether the question names a day of it."""
-        return any(first <= day <= last for first, last in question.days for day in (self.first_day, self.latest_day))
+    def is_of(self, question: Question) -> float:
+        """1 if the question names a day of it, half if only one that it writes out, else 0."""
+        if any(first <= day <= last for first, last in question.days for day in (self.first_day, self.latest_day)):
+            return 1.0
+        return 0.5 * bool(question.written_days and not question.written_days.isdisjoint(self.extra.split()))
 
 
 class Seen(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from memoryd.clock import MS_PER_DAY, ManualClock
 from memoryd.model import fact_id
-from memoryd.search import Entry, find, remove_entry, write_entry
+from memoryd.search import Entry, find, remove_entry, write_entries, write_entry
 from memoryd.store import Store
 
 TODAY = 20_500  # 2026-02-16, a Monday
@@ -48,6 +48,27 @@ class Memory:
                     (agent, note, key, note),
                 )
         return n
+
+    def add_all(self, lines: Sequence[tuple[str, int]], *, notes: bool = False) -> None:
+        """State many live facts, given by text and day; with `notes` forty stand in each note."""
+        first = len(self.texts) + 1
+        with self.store.transaction() as tx:
+            for n, (text, day) in enumerate(lines, first):
+                self.texts[n] = text
+                key = fact_id("default", text)
+                tx.run("INSERT INTO facts VALUES (?, 'default', ?, ?, 0, 0)", (n, key, text))
+                tx.run(
+                    "INSERT INTO derived"
+                    " VALUES (?, 'default', ?, 'live', 'cold', 0, '', 0.5, 'fact', '', ?, ?, 0, 0, '', '')",
+                    (n, key, day * MS_PER_DAY, day),
+                )
+                if notes:
+                    tx.run(
+                        "INSERT INTO mentions"
+                        " VALUES ('default', 'd', ?, ?, ?, 1, 1, '', '[]', '', 1, 'fact', '', '{}', '', 0)",
+                        (f"note {n // 40}", n % 40, key),
+                    )
+            write_entries(tx, {n: Entry(text, agent="default") for n, (text, _) in enumerate(lines, first)})
 
     def remove(self, n: int) -> None:
         """Take one fact out of memory."""
