@@ -223,11 +223,11 @@ _WATCHDOG_LOGGERS = ("watchdog.observers.inotify_c", "watchdog.observers.inotify
 
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
-        with os.scandir(path):  # a folder of mode 000 raises nothing in watchdog (FACTS M6)
-            found = path.stat()
+        found = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    # A folder of mode 000 raises nothing in watchdog (FACTS M6). Asked without opening it: that would be heard.
+    return (found.st_dev, found.st_ino) if os.access(path, os.R_OK | os.X_OK) else None
 
 
 def _is_alive(observer: BaseObserver) -> bool:

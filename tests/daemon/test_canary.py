@@ -60,6 +60,24 @@ async def test_a_watcher_that_hears_is_left_alone_and_the_note_untouched(aviary,
     )  # fmt: skip
 
 
+async def test_looking_after_the_watcher_wakes_nobody(aviary):
+    """The checks between two openings touch the folders without opening them: no event, no wake-up (WA-8)."""
+    heard = []
+    tell = aviary.watcher._inbox.tell
+    aviary.watcher._inbox.tell = lambda *event: (heard.append(event), tell(*event))
+    await aviary.ask()
+    await asyncio.sleep(0.1)
+    openings = len(heard)
+    assert openings >= 1
+
+    for _ in range(5):
+        aviary.clock.advance(5)
+        await aviary.watcher.check()
+    await asyncio.sleep(0.2)
+
+    assert len(heard) == openings
+
+
 async def test_a_silently_deaf_watcher_is_noticed_within_a_minute(aviary, caplog):
     """Alive but hearing nothing, it is set up anew, called degraded, and native again once it hears (WA-1)."""
     aviary.watcher._inbox.tell = lambda *_: None
