@@ -7,7 +7,7 @@ The repository root is this package. Its rooms stand on floors, and imports only
     operations                       floor 3   every public operation, once
     ingest  tiers  search  sync      floor 2   do not import each other
     store                            floor 1   the embedded libSQL file
-    model  errors  config  clock     floor 0   plain types
+    model  errors  config  clock …   floor 0   plain types
 """
 
 __version__ = "0.1.0"

@@ -1,14 +1,9 @@
 """From bytes to lines: encodings, line ends, and the lines of our own output."""
 
-import re
-
 import msgspec
 
+from ..managed_block import HASH_LINE, managed_pair
 from .encoding import encoding_of
-
-_OWN_BEGIN = "<!-- memoryd:begin -->"
-_OWN_END = "<!-- memoryd:end -->"
-_OWN_HASH = re.compile(r"<!-- memoryd:sha256=[0-9a-f]+ -->\Z")
 
 
 class Source(msgspec.Struct):
@@ -44,10 +39,11 @@ def own_output(lines: list[str], *, is_page: bool) -> tuple[int, int] | None:
     Anywhere but in a MEMORY page the block's hash line must be there too, so that a copy of our
     output is known for what it is, and a sentence about the marks is not.
     """
-    begin = next((n for n, line in enumerate(lines) if line.strip() == _OWN_BEGIN), None)
-    if begin is None:
+    if not any("memoryd:begin" in line for line in lines):
         return None
-    end = next((n for n in range(begin + 1, len(lines)) if lines[n].strip() == _OWN_END), None)
-    if end is None or not (is_page or _OWN_HASH.match(lines[begin + 1].strip())):
+    page = "\n".join(lines)
+    pair = managed_pair(page)
+    if pair is None or not (is_page or HASH_LINE.match(page, pair[0].end(1))):
         return None
+    begin, end = (page.count("\n", 0, mark.start(1)) for mark in pair)
     return begin, end

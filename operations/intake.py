@@ -128,6 +128,9 @@ class Intake:
 
     async def _take_in(self, now: Walk, *, confirm: bool, priority: Priority) -> int:
         differing = [path for path in sorted(now.files, reverse=True) if self._may_differ(path, now.files[path])]
+        # What stands there as it was stored did not vanish: a hold that outlives its cause would later believe
+        # the next accident at once.
+        self.hold.release_all(now.files.keys() - set(differing))
         self.waiting.update(differing)
         batches = [differing[at : at + _BATCH_NOTES] for at in range(0, len(differing), _BATCH_NOTES)]
         changed = 0

@@ -15,7 +15,7 @@ import msgspec
 from .. import __version__
 from ..clock import Clock
 from ..config import Places, Settings, checked_name
-from ..errors import ConfigError, MemorydError
+from ..errors import ConfigError, MemorydError, UsageError
 from ..search.aliases import Aliases
 from ..search.language import Language
 from ..store import Store
@@ -30,7 +30,7 @@ from .intake import Intake
 from .opening import open_store, write_device_file
 from .pages import PageKeeper
 from .rebuild import Rebuilt, mark_damaged, pages_wait, rebuilt
-from .replies import AgentStatus, RescanReply, Save
+from .replies import AgentStatus, RescanReply, Save, SelfRecall
 from .requests import Request
 from .settle import Settler
 from .snapshots import SnapshotKeeper, copies_done, copies_wait
@@ -76,6 +76,8 @@ class Memory:
         self.pages = PageKeeper(thread, workspace, settings, clock)
         self.snapshots = SnapshotKeeper(places, clock)
         self.language = Language(places.state / "language", workspace / "memory" / "custom_dict.txt")
+        self.recall: SelfRecall | None = None
+        """What the latest self-recall found; None before the first."""
         self.aliases = Aliases(workspace / "memory" / "aliases.txt")
         self.rebuilt: Rebuilt | None = None
         """How the database was rebuilt after it was damaged; None when it never was."""
@@ -195,13 +197,22 @@ class Memory:
 
     async def perform(self, operation: Operation, request: Request, progress: Progress | None = None) -> Outcome:
         """Run one operation of the table; `progress` is called with small dicts while it lasts."""
-        checked_name(request.agent_id)
+        self._refuse_case_twin(checked_name(request.agent_id))
         mark = _progress.set(progress)
         try:
             reply = await operation.load()(self, request)
         finally:
             _progress.reset(mark)
         return reply if isinstance(reply, Outcome) else Outcome(reply)
+
+    def _refuse_case_twin(self, agent: str) -> None:
+        """Ids that differ by case only are refused: on some file systems they would share one page."""
+        known = {*self.agents, *self._agents_here()}
+        twin = next((each for each in known if each.lower() == agent.lower()), agent)
+        if agent not in known and twin != agent:
+            raise UsageError(
+                f"There is an agent {twin!r}; {agent!r} differs from it by case only.", f"Use --agent-id {twin}."
+            )
 
     @property
     def is_fresh(self) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import stat as stat_module
 from datetime import date
 from pathlib import Path
 from typing import BinaryIO
@@ -40,7 +41,7 @@ def todays_note(day: date, agent_id: str, default_agent: str) -> str:
 
 def _read_and_parse(memory: Memory, path: Path, agent_id: str) -> NamedFile:
     try:
-        with path.open("rb") as opened:
+        with open_regular(path, memory.workspace) as opened:
             stat = os.fstat(opened.fileno())
             whole = stat.st_size <= memory.settings.notes.max_backup_bytes
             data = opened.read() if whole else b""
@@ -63,6 +64,20 @@ def _read_and_parse(memory: Memory, path: Path, agent_id: str) -> NamedFile:
         max_bytes=memory.settings.notes.max_ingest_bytes,
     )
     return NamedFile(relative or str(path), owner, data, with_year(parsed, name, stat.st_mtime_ns))
+
+
+def open_regular(path: Path, workspace: Path) -> BinaryIO:
+    """Open a regular file for reading; a device, a pipe or a link within the workspace is no input.
+
+    A pipe without a writer would hold its thread for ever, a device would never end.
+    """
+    if path.is_symlink() and path.parent.resolve().is_relative_to(workspace):
+        raise NoInputError(f"{path} is a link, which memoryd does not follow.", "Name the file itself.")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat_module.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NoInputError(f"{path} is no regular file.", "Name an existing Markdown file.")
+    return os.fdopen(descriptor, "rb")
 
 
 def lines_of(opened: BinaryIO) -> int:

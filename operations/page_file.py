@@ -83,10 +83,14 @@ def _rescue(temporary: Path, path: Path, is_no_loss: Callable[[bytes, bytes], bo
 def _write(temporary: Path, data: bytes, like: Path) -> None:
     mode = like.stat().st_mode & 0o777 if like.exists() else 0o644
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(fd, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        temporary.unlink()  # a full disk: half of our own page is worth nothing
+        raise
 
 
 def _link(temporary: Path, path: Path) -> bool:

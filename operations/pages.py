@@ -53,6 +53,8 @@ class PageKeeper:
         self._strays: dict[str, tuple[str, list[str]]] = {}
         self.problems: dict[str, str] = {}
         """Pages that could not be read or written: path and reason."""
+        self.owed: set[str] = set()
+        """Agents whose page could not be written; it is tried again whenever memory settles."""
         self.trusts_nothing = False
         """After a rebuild from the notes alone: the blocks are all that is left of hot state, and are read back."""
 
@@ -76,7 +78,7 @@ class PageKeeper:
         written: list[str] = []
         if self.trusts_nothing:
             return written  # what stands there is to be read first
-        for agent in sorted(agents):
+        for agent in sorted(self.owed | set(agents)):
             wanted = await self._thread.call(partial(self._wanted, agent=agent))
             if await self._follow(agent, wanted):
                 written.append(page_path(agent))
@@ -132,8 +134,10 @@ class PageKeeper:
             written = await asyncio.to_thread(rewrite_page, self._root / path, change, _is_no_loss)
         except OSError as error:
             self._failed(path, error)
+            self.owed.add(agent)
             return False
         self.problems.pop(path, None)
+        self.owed.discard(agent)
         if written or (stands and not wanted.said):
             crash_point("page written")
             await self._thread.call(lambda store: _remember(store, agent, wanted.body))

@@ -4,6 +4,7 @@ import msgspec
 
 from ..crash import crash_point
 from ..errors import UsageError
+from ..ingest.mask import mask_text
 from ..ingest.parse import parse_statement
 from ..model import Metadata, ParsedMention, fact_id
 from ..store import Store
@@ -35,13 +36,17 @@ async def store(memory: Memory, request: StoreRequest) -> StoreReply:
 
 
 def _merged(found: Metadata, request: StoreRequest) -> Metadata:
-    """What was given explicitly stands first, what the text itself holds follows."""
+    """What was given explicitly stands first, masked like everything that comes in; what the text holds follows."""
     return msgspec.structs.replace(
         found,
-        urls=list(dict.fromkeys([*request.url, *found.urls])),
-        commands=list(dict.fromkeys([*request.command, *found.commands])),
-        paths=list(dict.fromkeys([*request.path, *found.paths])),
+        urls=list(dict.fromkeys([*map(_masked, request.url), *found.urls])),
+        commands=list(dict.fromkeys([*map(_masked, request.command), *found.commands])),
+        paths=list(dict.fromkeys([*map(_masked, request.path), *found.paths])),
     )
+
+
+def _masked(given: str) -> str:
+    return mask_text(given)[0]
 
 
 def _write(store: Store, agent_id: str, mention: ParsedMention) -> None:

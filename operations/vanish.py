@@ -1,6 +1,6 @@
 """The deletion hold: many notes gone at once is more likely an accident than a wish (SPEC section 3)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -35,6 +35,11 @@ class Hold:
     def release(self, path: str) -> None:
         """The note is there again."""
         self.paths.pop(path, None)
+
+    def release_all(self, paths: Iterable[str]) -> None:
+        """These notes are there again."""
+        for path in self.paths.keys() & set(paths):
+            self.release(path)
 
     def is_due(self, path: str) -> bool:
         """Whether the note was held long enough to believe it."""

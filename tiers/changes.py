@@ -66,7 +66,7 @@ def change_hot(tx: Tx, agent_id: str, key: str, value_json: str, words: Words) -
         raise UsageError(f"{key!r} is no part of hot state.", f"Use one of {', '.join(SECTION_OF_KEY)}.")
     try:
         value = msgspec.json.decode(value_json)
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise UsageError(f"The value is not valid JSON: {error}.", """Quote it: '{"text": "…"}'.""") from None
     if section in FACT_SECTIONS:
         fact = hold(tx, agent_id, _item(section, value), words)
@@ -224,18 +224,23 @@ def write_free(tx: Tx, agent_id: str, section: str, key: str, content: Any, word
     name = words.mask(key)
     if not name.strip() or "\0" in name:
         raise UsageError("A field needs a name.", "Give letters or digits.")
-    clean = _masked(content, words)
+    clean = _masked(content, words, key)
     if clean != current(tx, agent_id, section, name):
         text = None if clean is None else _JSON.encode(clean).decode()
         set_hot_item(tx, agent_id, section, name, text, deleted=clean is None)
 
 
-def _masked(value: Any, words: Words) -> Any:
-    """The value with every text in it masked, names of fields too."""
+def _masked(value: Any, words: Words, key: str = "") -> Any:
+    """The value with every text in it masked, names of fields too.
+
+    A text is judged behind the name of its field, as it would be in a note: `token: …`.
+    """
     if isinstance(value, str):
-        return words.mask(value)
+        lead = f"{key}: "
+        judged = words.mask(lead + value)
+        return judged.removeprefix(lead) if judged.startswith(lead) else words.mask(value)
     if isinstance(value, list):
-        return [_masked(each, words) for each in value]
+        return [_masked(each, words, key) for each in value]
     if isinstance(value, dict):
-        return {words.mask(name): _masked(each, words) for name, each in value.items()}
+        return {words.mask(name): _masked(each, words, name) for name, each in value.items()}
     return value

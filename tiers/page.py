@@ -12,14 +12,14 @@ Pages are text that was decoded with `surrogateescape`, so that bytes which are 
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-BEGIN = "<!-- memoryd:begin -->"
-END = "<!-- memoryd:end -->"
+from ..managed_block import BEGIN, END, HASH_LINE, managed_pair
+
 TITLE = "# MEMORY.md - Long-Term Context"
 INTRODUCTION = "*Kept by memoryd from its hot state. Edits of these lists are read back.*"
 RULE = "---"
@@ -33,9 +33,6 @@ HEADINGS = {
 }
 """Sections in the page's order (COMPAT 3.6)."""
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-_MARKER = re.compile(r"^\ufeff?[ \t]*(<!--[ \t]*memoryd:(?:(begin)|end)[ \t]*-->)[ \t]*\r?$", re.MULTILINE)
-_HASH_LINE = re.compile(r"[ \t]*\r?\n[ \t]*<!--[ \t]*memoryd:sha256=([0-9a-f]{64})[ \t]*-->[ \t]*\r?(?=\n)")
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -86,8 +83,8 @@ def read_block(page: str) -> Block | None:
     A begin counts only with the next end after it and no other begin between. Of several blocks the
     first with a hash line is ours, else the first.
     """
-    blocks = [_block(page, *pair) for pair in _marker_pairs(page)]
-    return next((each for each in blocks if each.sha256), blocks[0] if blocks else None)
+    pair = managed_pair(page)
+    return _block(page, *pair) if pair else None
 
 
 def put_block(page: str | None, block: str, strays: Sequence[str] = ()) -> str:
@@ -155,18 +152,8 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).replace("<!--", "&lt;!--").replace("-->", "--&gt;")
 
 
-def _marker_pairs(page: str) -> Iterable[tuple[re.Match[str], re.Match[str]]]:
-    begin: re.Match[str] | None = None
-    for marker in _MARKER.finditer(page):
-        if marker.group(2):
-            begin = marker
-        elif begin is not None:
-            yield begin, marker
-            begin = None
-
-
 def _block(page: str, begin: re.Match[str], end: re.Match[str]) -> Block:
-    hash_line = _HASH_LINE.match(page, begin.end(1))
+    hash_line = HASH_LINE.match(page, begin.end(1))
     inside = page[hash_line.end() if hash_line else begin.end() : end.start()].replace("\r\n", "\n")
     # What lies between the two marker lines: without the line end before and the one behind.
     body = inside.removeprefix("\n").removesuffix("\n")

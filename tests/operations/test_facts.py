@@ -1,5 +1,7 @@
 """Facts by command: store, find, forget, history, ledger."""
 
+import os
+
 import pytest
 from memoryd.errors import NoInputError, UsageError
 
@@ -122,3 +124,46 @@ async def test_agents_are_apart_unless_asked(mind):
     assert set(await mind.hits("seats", all_agents=True)) == {"Prefers window seats", "Prefers aisle seats"}
     with pytest.raises(NoInputError):
         await mind.ask("forget", text="Prefers window seats")
+
+
+@pytest.mark.parametrize("command", ["ledger", "extract-metadata", "validate"])
+async def test_a_file_that_never_ends_is_no_input(mind, command):
+    """A device, a pipe without a writer and a link among the notes are refused at once, by name."""
+    pipe = mind.root / "pipe"
+    os.mkfifo(pipe)
+    link = mind.workspace / "memory" / "2026-02-20.md"
+    link.symlink_to("/etc/passwd")
+
+    for file in ("/dev/zero", str(pipe), str(link)):
+        with pytest.raises(NoInputError):
+            await mind.ask(command, file=file)
+
+
+async def test_secrets_given_beside_a_fact_are_masked_too(mind):
+    """URLs, commands and paths of `store` go through the same masks as a note's."""
+    secret = "Heron16Gate" + "99"
+    await mind.ask(
+        "store",
+        text="The shop",
+        category="ops",
+        url=[f"https://u:{secret}@h.example/x"],
+        command=[f"db --password {secret}"],
+    )
+    await mind.ask("hot", update=("identity", f'{{"name": "x", "password": "{secret}"}}'))
+
+    assert secret not in repr(await mind.sql("SELECT metadata FROM mentions"))
+    assert secret not in repr(await mind.sql("SELECT value FROM hot_items"))
+    assert secret not in (mind.workspace / "MEMORY.md").read_text("utf-8")
+
+
+async def test_an_agent_that_differs_by_case_only_is_refused(mind):
+    """On some file systems two such agents would share one page."""
+    await mind.note("memory/robin/2026-02-13.md", "- said by robin\n")
+    with pytest.raises(UsageError, match="case"):
+        await mind.ask("store", text="Said by ROBIN", category="x", agent_id="ROBIN")
+
+
+async def test_json_nested_beyond_reason_is_a_usage_error(mind):
+    """Fifty thousand brackets are no reason to fail in an unknown way."""
+    with pytest.raises(UsageError):
+        await mind.ask("hot", update=("identity", '{"a": ' + "[" * 50_000 + "]" * 50_000 + "}"))

@@ -200,3 +200,21 @@ async def test_both_forms_of_an_accented_name_are_kept(mind):
     told = {each["path"] for group in ("quarantined", "skipped") for each in reply["notes"][group]}
     found = set(await mind.hits("cup number"))
     assert found == {"cup number 0", "cup number 1"} or told & set(names)
+
+
+async def test_a_hold_ends_when_the_notes_are_back(mind):
+    """A folder moved away and put back leaves no hold behind that would later believe the next accident at once."""
+    for n in range(1, 9):
+        await mind.note(f"memory/2026-02-{n:02}.md", f"- bird number {n} is a wren\n")
+    mind.clock.jump(10)
+    await mind.ask("rescan")
+    folder, aside = mind.workspace / "memory", mind.root / "aside"
+    folder.rename(aside)
+    assert (await mind.ask("rescan"))["held"] == 8
+    aside.rename(folder)
+
+    assert (await mind.ask("rescan"))["held"] == 0
+    mind.clock.advance(700)
+    folder.rename(aside)
+    assert (await mind.ask("rescan"))["held"] == 8
+    assert len([text for text in await mind.hits("wren") if "bird number" in text]) == 8

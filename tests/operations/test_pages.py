@@ -112,3 +112,20 @@ async def test_another_agents_page_is_its_own(mind):
 
     assert "Measure twice" in (mind.workspace / "MEMORY-robin.md").read_text("utf-8")
     assert not (mind.workspace / "MEMORY.md").exists()
+
+
+async def test_a_mark_that_lost_its_partner_hides_nobodys_lines(mind):
+    """After a deleted end mark the person's lines below are still facts, wherever the new block goes."""
+    page = mind.workspace / "MEMORY.md"
+    page.write_text("# P\n- top line\n", "utf-8")
+    await mind.ask("rescan")
+    await mind.ask("hot", update=("lesson", LESSON))
+    text = page.read_text("utf-8").replace("<!-- memoryd:end -->\n", "") + "\n## Mine\n- keepmetoo below\n"
+    page.write_text(text, "utf-8")
+    mind.clock.advance(10)
+    await mind.ask("rescan")
+    await mind.ask("hot", update=("lesson", json.dumps({"text": "Cut once"})))
+
+    assert await mind.hits("keepmetoo") == ["keepmetoo below"]
+    assert "top line" in await mind.hits("top line")
+    assert "- keepmetoo below\n" in page.read_text("utf-8")
