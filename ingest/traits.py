@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from .cues import Cue, CueGroup, word_set
 from .metadata import unique
@@ -45,14 +46,21 @@ _VERBS = (
     "|debug|document|clean up|set up|back up|restart|rewrite|move?|switch|download|upload|register|prepare?|plan"
     "|check|verify"
 )
-_PAST = "built|wrote|rewrote|sent|bought|paid|verified|set up|backed up|cleaned up"
-_OBJECT = r"(?:\s+[\w./@#'-]+){1,6}"
-_ACTION = Cue(
-    rf"(?:^\W*|\b(?:to|please|and|then|must|should|will|can|let's|i|we|you|they|not|also|just|first|next week|tomorrow"
-    rf"|today)\s+|[,;:]\s+)(?P<base>(?:{_VERBS})\b(?!\s+(?:is|was|are|were|has|had|will|did)\b){_OBJECT})"
-    rf"|(?<!\bis )(?<!\bwas )(?<!\bare )(?<!\bbe )(?<!\bwere )(?<!\bbeen )"
-    rf"\b(?P<done>(?:(?:{_VERBS})(?:ed|ing|d|ped|ted|ged|ping|ting|ging)|{_PAST})\b{_OBJECT})"
-    r"|(?P<han>(?:部署|安装|配置|修复|编写|发布|测试|迁移|更新|升级|添加|删除|创建|续签|审查|合并|重构|发送|联系|预订"
+_VERB = Cue(
+    rf"\b(?:(?:{_VERBS})(?P<past>ed|ing|d|ped|ted|ged|ping|ting|ging)?"
+    r"|(?P<strong>built|wrote|rewrote|sent|bought|paid|verified|backed up|cleaned up))\b(?=\s)"
+)
+_OBJECT = re.compile(r"(?:\s+[\w./@#'-]+){1,6}")
+_MAY_ACT = re.compile(
+    r"(?:^\W*|\b(?:to|please|and|then|must|should|will|can|let's|i|we|you|they|not|also|just|first|next week|tomorrow"
+    r"|today)\s+|[,;:]\s+)\Z",
+    re.IGNORECASE,
+)
+"""What stands in front of a verb's base form; behind an article or a name the same letters are a noun."""
+_BE = re.compile(r"\b(?:is|was|are|be|were|been)\s\Z", re.IGNORECASE)
+_STATED = re.compile(r"\s+(?:is|was|are|were|has|had|will|did)\b")
+_HAN_ACTION = Cue(
+    r"((?:部署|安装|配置|修复|编写|发布|测试|迁移|更新|升级|添加|删除|创建|续签|审查|合并|重构|发送|联系|预订"
     r"|购买|支付|安排|调查|调试|整理|备份|重启|下载|上传|注册|准备|检查|验证|完成|提交|设计|实现"
     r"|优化)(?!时|后|前|已|正在|通过|失败|成功|完成|的|结果|[率量者员中费])(?:了)?[^，。；！？\s]{1,20})"
 )
@@ -145,9 +153,8 @@ _TOPICS = {
 """A topic is a matter, not a deed: these verbs and qualities count as their noun."""
 
 
-_AFTERTHOUGHT = re.compile(
-    r"(?:\s+(?:first|now|today|tomorrow|soon|again|later|instead|too|please))+[.\s]*\Z|[吧呢啊]\Z", re.IGNORECASE
-)
+_LATER = ("first", "now", "today", "tomorrow", "soon", "again", "later", "instead", "too", "please")
+_AFTERTHOUGHT = re.compile(rf"(?:\s+(?:{'|'.join(_LATER)}))+[.\s]*\Z|[吧呢啊]\Z", re.IGNORECASE)
 
 
 def people(text: str) -> list[str]:
@@ -166,11 +173,26 @@ def people(text: str) -> list[str]:
 
 def actions(text: str) -> list[str]:
     """At most three phrases that begin with a verb of doing, as written."""
-    found = []
-    for match in _ACTION.findall(text):
-        start, end = match.span(match.lastgroup or 0)
-        found.append(_trimmed(text[start:end]))
+    found = [_trimmed(phrase) for phrase in _english_actions(text)]
+    if not text.isascii():
+        found += [_trimmed(text[match.start() : match.end()]) for match in _HAN_ACTION.findall(text)]
     return unique(found)[:3]
+
+
+def _english_actions(text: str) -> Iterator[str]:
+    end = 0
+    for verb in _VERB.findall(text):
+        start, behind = verb.span()
+        if start < end or (action := _OBJECT.match(text, behind)) is None:
+            continue
+        near = max(0, start - 12)
+        if verb["past"] or verb["strong"]:
+            acts = _BE.search(text, near, start) is None
+        else:
+            acts = _MAY_ACT.search(text, near, start) is not None and _STATED.match(text, behind) is None
+        if acts:
+            end = action.end()
+            yield text[start:end]
 
 
 def emotion(text: str) -> str:
@@ -198,6 +220,7 @@ def topics(text: str) -> list[str]:
 
 
 def _trimmed(phrase: str) -> str:
-    phrase = _AFTERTHOUGHT.sub("", phrase)
+    if phrase.rstrip(". ").rpartition(" ")[2].lower() in _LATER or phrase[-1:] in "吧呢啊":
+        phrase = _AFTERTHOUGHT.sub("", phrase)
     end = _PHRASE_END.search(phrase)
     return (phrase[: end.start()] if end else phrase).strip(" .,;:")[:60]
