@@ -1,6 +1,7 @@
 """What the daemon does by the calendar: consolidation, restore drills, local snapshots."""
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 from datetime import time
 from functools import partial
@@ -11,6 +12,7 @@ from ..errors import StoreDamagedError
 from ..operations.consolidate import consolidate_daily, consolidate_monthly, consolidate_quick, last_consolidated
 from ..operations.drill import drill_when_due
 from ..operations.memory import Memory
+from ..operations.self_recall import probe
 from .calendar import Latest, every_day, every_hours, every_month, is_missing
 from .scheduler import Scheduler
 
@@ -18,6 +20,8 @@ SNAPSHOT_AT = time(3, 40)
 """Local time of the daily snapshot, where there is no cloud."""
 DRILL_AT = time(4, 20)
 """Local time at which it is asked each day whether a restore drill is due, where there is one."""
+SELF_RECALL_S = 3600.0
+"""How often the memory asks itself some of its own words [s]."""
 
 _MODES: dict[str, tuple[Latest, Callable[[Memory], Awaitable[Any]]]] = {
     "monthly": (every_month(time(0, 20)), consolidate_monthly),
@@ -35,10 +39,12 @@ class Upkeep:
         self._consolidated: dict[str, int] = {}
         """When each mode, or a deeper one, was done last [ms]."""
         self._drilled = 0
+        self._chance = random.Random()  # noqa: S311 - no secret
         self._one_at_a_time = asyncio.Lock()
 
     async def enter(self, scheduler: Scheduler) -> None:
         """Look when each work was done last, and have the scheduler do it from now on."""
+        scheduler.every(SELF_RECALL_S, self._self_recall, "self-recall")
         for mode, (latest, _) in _MODES.items():
             self._consolidated[mode] = round((await last_consolidated(self._memory, mode) or 0) * 1000)
             scheduler.calendar(
@@ -66,6 +72,9 @@ class Upkeep:
             modes = list(_MODES)
             for each in modes[modes.index(mode) :]:
                 self._consolidated[each] = self._clock.now_ms()
+
+    async def _self_recall(self) -> None:
+        await probe(self._memory, self._chance)
 
     async def _drill(self) -> None:
         await drill_when_due(self._memory)

@@ -7,6 +7,7 @@ from .extra_notes import extra_line, globs_for
 from .memory import RESCAN_S, Memory
 from .rebuild import Rebuilt
 from .replies import NotesStatus, Problem
+from .self_recall import is_low
 
 HARMLESS = frozenset({"unmatched", "new_agent", "new_device", "conflict_copies", "plain_logs"})
 """Warnings that say nothing against the memory's freshness or safety."""
@@ -23,6 +24,7 @@ def problems(memory: Memory, notes: NotesStatus) -> list[Problem]:
         *_of_files(memory, notes),
         *_of_freshness(memory),
         *_of_agents(memory),
+        *_of_search(memory),
         *_of_sync(memory),
     ]
 
@@ -35,6 +37,16 @@ def _of_the_database(memory: Memory) -> Iterator[Problem]:
     if memory.snapshots.problem:
         yield Problem(
             "snapshot", f"The last local snapshot failed: {memory.snapshots.problem}", "It is tried again by itself."
+        )
+
+
+def _of_search(memory: Memory) -> Iterator[Problem]:
+    if memory.recall is not None and is_low(memory.recall):
+        missed = ", ".join(memory.recall.missed)
+        yield Problem(
+            "self_recall",
+            f"Search finds {memory.recall.rate:.1%} of the memory's own words, not: {missed}.",
+            "Look at memory/custom_dict.txt and memory/aliases.txt, then run: memoryd doctor",
         )
 
 

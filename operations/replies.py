@@ -74,6 +74,15 @@ class Save(msgspec.Struct):
     latency_s: float
 
 
+class SelfRecall(msgspec.Struct):
+    """How often the memory found its own words of late; `rate` 0..1, None before the first probe."""
+
+    asked: int
+    found: int
+    rate: float | None
+    missed: list[str]
+
+
 class Status(msgspec.Struct):
     """The status reply; every number is computed when it is asked for."""
 
@@ -95,6 +104,7 @@ class Status(msgspec.Struct):
     db: dict[str, Any]
     warnings: list[Problem]
     saves: list[Save] = []
+    self_recall: SelfRecall | None = None
 
 
 class RescanReply(msgspec.Struct):

@@ -44,6 +44,7 @@ def build_status(memory: Memory) -> Status:
         db={"path": str(memory.places.database), **_sizes(memory)},
         warnings=warnings,
         saves=list(memory.saves),
+        self_recall=memory.recall,
     )
 
 
