@@ -172,7 +172,10 @@ def _extras(metadata: dict[str, Any]) -> Iterator[str]:
 
 
 def show_devices(reply: dict[str, Any], console: Console) -> None:
-    """One device a row."""
+    """One device a row; what `--retire` did as names and values."""
+    if "devices" not in reply:
+        show_values(reply, console)
+        return
     table = Table("device", "name", "last seen", "succeeded by", box=None, padding=(0, 2, 0, 0))
     for each in reply["devices"]:
         name = f"{each['name']} (this one)" if each.get("this") else each["name"]

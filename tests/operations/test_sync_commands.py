@@ -1,5 +1,8 @@
 """The commands on cloud and devices, each on a whole memory with a real sqld."""
 
+import shutil
+import sqlite3
+
 import pytest
 from memoryd.errors import ConfigError, MemorydError, NoInputError, UnavailableError, UsageError
 from memoryd.operations.drill import drill_when_due
@@ -280,3 +283,36 @@ async def test_a_single_command_promises_nothing_that_nobody_does(new_mind, clou
         await one.ask("sync", wait=True, timeout=0.3)
     sqld.thaw()
     assert "the next memoryd sync" in caught.value.hint
+
+
+async def test_a_copied_disk_says_which_notes_it_lacks_or_holds_differently(new_mind, cloud):
+    """After the new id was taken and the former log folded, once, with the way to bring them back."""
+    one = await new_mind(**cloud)
+    for n in (1, 2, 3):
+        await one.note(f"memory/2026-02-0{n}.md", f"- Sighting {n}\n")
+    await one.ask("sync", wait=True)
+    former = one.memory.device
+    await one.memory.close()
+    copy = await new_mind()
+    await copy.memory.close()
+    shutil.copytree(one.places.state, copy.places.state, dirs_exist_ok=True)
+    shutil.copytree(one.workspace, copy.workspace, dirs_exist_ok=True)
+    await one.open(**cloud)
+    await one.note("memory/2026-02-04.md", "- Only on the first\n")
+    await one.note("memory/2026-02-01.md", "- Written on\n")
+    await one.ask("sync", wait=True)
+    with sqlite3.connect(copy.places.database) as db:
+        db.execute("UPDATE meta SET v = ? WHERE k = 'workspace'", (str(copy.workspace),))
+    db.close()
+
+    await copy.open(**cloud)
+    await copy.note("memory/2026-02-09.md", "- Only on the copy\n")
+    await copy.ask("sync", wait=True)
+    await copy.ask("sync", wait=True)
+
+    lacking, differing = [each for each in copy.memory.sync.status.notices if "This disk" in each]
+    assert "memory/2026-02-04.md" in lacking
+    assert f"--from {former}" in lacking
+    assert "memory/2026-02-01.md" in differing
+    await copy.ask("rescan")
+    assert len([each for each in copy.memory.sync.status.notices if "This disk" in each]) == 2

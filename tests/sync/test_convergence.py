@@ -1,4 +1,4 @@
-"""Several simulated devices on a cloud that loses replies end up with one memory, whatever happens when."""
+"""Five simulated devices on a cloud that loses replies end up with one memory, whatever happens when."""
 
 import asyncio
 import contextlib
@@ -10,10 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memoryd.clock import ManualClock
 from memoryd.model import Metadata, fact_id
-from memoryd.store.forget import forget_fact
+from memoryd.store.forget import forget_fact, lift
 from memoryd.store.notes import delete_note
+from memoryd.store.rekey import take_over
 from memoryd.store.versions import record_access, set_edit, set_hot_item, set_tree_node, state_fact
 from memoryd.sync.hrana import CloudError
+from memoryd.sync.verify import verify
+from memoryd.tiers.derive import derive
 
 from .conftest import AGENT, Peer, SimulatedCloud
 
@@ -33,14 +36,42 @@ TABLES = {
 }
 
 
+DEVICES = 5
+TODAY = 20_497
+
+
 class Device:
     """A simulated device: its peer, and what its notes say on disk."""
 
     def __init__(self, folder: Path, cloud: SimulatedCloud, number: int) -> None:
-        self.cloud = cloud
+        self.cloud, self.folder, self.life = cloud, folder / f"d{number}", 0
         self.clock = ManualClock(1_770_976_800_000 + number * 1000)
-        self.peer = Peer(folder / f"d{number}" / "memory.db", self.clock, cloud)  # type: ignore[arg-type]
+        self.peer = self.new_peer()
         self.disk: dict[str, str] = {}
+        self.others: list[Device] = []
+
+    def new_peer(self) -> Peer:
+        """The device with an empty database."""
+        path = self.folder / str(self.life) / "memory.db"
+        return Peer(path, self.clock, self.cloud)  # type: ignore[arg-type]
+
+    async def rebuild(self) -> None:
+        """The database is lost and made anew from the notes; the file beside it names the former id."""
+        former = await self.peer.device()
+        await self.peer.close()
+        self.life += 1
+        self.peer = self.new_peer()
+        await self.peer.thread.start()
+        await self.peer.write(lambda tx: take_over(tx, [former]))
+        await self.read_disk()
+
+    async def retire(self, other: "Device") -> None:
+        """This device takes over from another one, which may be alive and will notice."""
+        if other is not self:
+            gone = await other.peer.device()
+            known = await self.peer.rows(f"SELECT 1 FROM devices WHERE device = '{gone}'")
+            if known:
+                await self.peer.write(lambda tx: take_over(tx, [gone]))
 
     async def act(self, what: str, line: int, path: int, value: int) -> None:
         """One step of a person or agent on this device."""
@@ -48,8 +79,8 @@ class Device:
         text, note = LINES[line], PATHS[path]
         fact = fact_id(AGENT, text)
         peer = self.peer
-        if what in ("edit", "read", "lesson", "state") and await self.has_forgotten(fact):
-            return  # nothing that is gone can be named
+        if what == "state" and await self.has_forgotten(fact):
+            return  # `store` refuses it
         if what == "note":
             self.disk[note] = "".join(f"{LINES[n]}\n" for n in range(len(LINES)) if (value >> n) & 1)
             await peer.note(note, self.disk[note])
@@ -70,22 +101,18 @@ class Device:
         elif what == "skew":
             self.clock.jump((value - 8) * 10_000)
         else:
-            await self._state_or_exchange(what, text, fact)
+            await self._live_on(what, text, fact, value)
 
-    async def _state_or_exchange(self, what: str, text: str, fact: str) -> None:
+    async def _live_on(self, what: str, text: str, fact: str, value: int) -> None:
         if what == "state":
             await self.peer.write(lambda tx: state_fact(tx, AGENT, text, "birds", 0.5, Metadata()))
         elif what == "lift":
-
-            def lift(tx: Any) -> None:
-                if tx.run(
-                    "UPDATE forgotten SET lifted_version = ?, rev = ? WHERE fact_id = ? AND version > lifted_version",
-                    (tx.next_version(), tx.next_rev(), fact),
-                ):
-                    tx.run("UPDATE cursors SET idx = 0, sha256 = ''")
-
-            await self.peer.write(lift)
+            await self.peer.write(lambda tx: lift(tx, AGENT, fact))
             await self.read_disk()
+        elif what == "rebuild":
+            await self.rebuild()
+        elif what == "retire":
+            await self.retire(self.others[value % len(self.others)])
         elif what in ("exchange", "lost", "refused"):
             self.cloud.fault = "" if what == "exchange" else what
             await self.exchange()
@@ -110,11 +137,11 @@ class Device:
 
 
 STEPS = st.tuples(
-    st.integers(0, 2),
+    st.integers(0, DEVICES - 1),
     st.sampled_from(
         ["note", "note", "delete", "edit", "forget", "lift", "read", "lesson", "project", "tree", "state", "skew"]
         + ["exchange"] * 5
-        + ["lost", "refused"]
+        + ["lost", "refused", "rebuild", "retire"]
     ),
     st.integers(0, len(LINES) - 1),
     st.integers(0, len(PATHS) - 1),
@@ -122,10 +149,10 @@ STEPS = st.tuples(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(STEPS, max_size=30), st.permutations(range(3)))
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(STEPS, max_size=40), st.permutations(range(DEVICES)))
 def test_devices_converge_whatever_the_order_and_the_losses(steps, order):
-    """After all faults end and everybody has exchanged, every table is the same on every device."""
+    """After all faults end and everybody has exchanged, every row and every derived value is the same everywhere."""
     with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
         asyncio.run(simulate(Path(folder), steps, order))
 
@@ -133,13 +160,14 @@ def test_devices_converge_whatever_the_order_and_the_losses(steps, order):
 async def simulate(folder: Path, steps: Any, order: Any) -> None:
     """Play the steps, let everybody exchange, compare."""
     cloud = SimulatedCloud()
-    devices = [Device(folder, cloud, number) for number in range(3)]
+    devices = [Device(folder, cloud, number) for number in range(DEVICES)]
     for each in devices:
+        each.others = devices
         await each.peer.thread.start()
     try:
         for number, what, line, path, value in steps:
             await devices[number].act(what, line, path, value)
-        for _ in range(4):
+        for _ in range(6):
             for number in order:
                 await devices[number].exchange()
         await compare(devices)
@@ -149,6 +177,12 @@ async def simulate(folder: Path, steps: Any, order: Any) -> None:
         cloud.db.close()
 
 
+def derived(store: Any) -> Any:
+    """What memory says of every fact."""
+    facts = [row[0] for row in store.execute("SELECT id FROM facts WHERE agent_id = ? ORDER BY id", (AGENT,))]
+    return derive(store, AGENT, facts, TODAY)
+
+
 async def compare(devices: list[Device]) -> None:
     """Every table, what was forgotten, and the hash."""
     for table, columns in TABLES.items():
@@ -156,6 +190,11 @@ async def compare(devices: list[Device]) -> None:
         for other in others:
             assert other == first, table
     assert len({each.peer.sync.status.memory_hash for each in devices}) == 1
+    first, *others = [await each.peer.call(derived) for each in devices]
+    for other in others:
+        assert other == first
+    for each in devices:
+        assert (await verify(each.peer.sync, deep=True)).differences == []
     standing = "SELECT fact_id FROM forgotten WHERE version > lifted_version"
     for each in devices:
         assert await each.peer.rows(f"SELECT text FROM facts WHERE id IN ({standing})") == []
