@@ -147,5 +147,6 @@ def work(source: BinaryIO, target: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    os.nice(_NICE)
+    with contextlib.suppress(OSError):  # a sandbox may forbid it: then it works as urgently as the daemon
+        os.nice(_NICE)
     work(sys.stdin.buffer, sys.stdout.buffer)
