@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from .encoding import Encoding, encoding_of
+from .mask_places import BY_PLACE
 from .mask_rules import ALWAYS, BY_NEEDLE, Rule, Span
 
 MASK = re.compile(r"\[masked:[a-z_]+:[0-9a-f]{2}\]")
@@ -109,7 +110,7 @@ def _mask_once(text: str) -> tuple[str, int]:
 
 def _rules_for(lower: str) -> list[Rule]:
     wanted = list(ALWAYS)
-    for needles, rule in BY_NEEDLE:
+    for needles, rule in (*BY_NEEDLE, *BY_PLACE):
         for needle in needles:
             if needle in lower:
                 wanted.append(rule)

@@ -67,10 +67,12 @@ _WORD: dict[str, KeyKind] = {
     "pass": "password", "pw": "password", "pin": "password", "密码": "password", "口令": "password",
     "secret": "secret", "token": "token", "令牌": "token", "密钥": "secret_key", "秘钥": "secret_key",
     "私钥": "private_key",
-    "助记词": "seed_phrase", "credential": "secret",
+    "助记词": "seed_phrase", "credential": "secret", "kennwort": "password", "contraseña": "password",
+    "パスワード": "password", "비밀번호": "password",
 }  # fmt: skip
-_KEY = re.compile(
-    r"pass(?:word|wd|phrase|code)s?|passw|pwd|pass|pw|pin|credentials?"
+KEY = re.compile(
+    r"pass(?:wor[dt]|wd|phrase|code)s?|mot de passe|kennwort|contraseña|パスワード|비밀번호|passw|pwd|pass|pw"
+    r"|pin(?:[ _-]?code)?|credentials?"
     r"|(?:api|access|auth|secret|private|signing|encryption|account|client|service|master"
     r"|bot)[ _-]?(?:access[ _-]?)?(?:key|token|secret)"
     r"|secret|token|seed[ _-]?phrase|mnemonic|recovery[ _-]?phrase|密码|密碼|口令|密钥|秘钥|私钥|令牌|助记词"
@@ -104,7 +106,8 @@ _PHRASE = re.compile(
 )
 KEY_NEEDLES = (
     "pass", "pwd", "pw", "pin", "secret", "token", "credential", "key", "mnemonic", "phrase",
-    "密码", "口令", "密钥", "秘钥", "私钥", "令牌", "助记词", "密碼",
+    "密码", "口令", "密钥", "秘钥", "私钥", "令牌", "助记词", "密碼", "kennwort", "contraseña",
+    "パスワード", "비밀번호",
 )  # fmt: skip
 _BARE_END = re.compile(r"[,;`\"']")
 _TRAILING = ".,;:!?)]}>*_|"
@@ -188,8 +191,8 @@ def _flags(text: str) -> Iterator[Span]:
     for match in _FLAG.finditer(text):
         if _FLAG_LEAD.search(text[max(0, match.start() - _LEAD_REACH) : match.start()]) is None:
             continue
-        if is_secret_value(match["bare"], _kind(match["key"]), strict=False, alone=True):
-            yield match.start("bare"), match.end("bare"), _kind(match["key"])
+        if is_secret_value(match["bare"], kind_of(match["key"]), strict=False, alone=True):
+            yield match.start("bare"), match.end("bare"), kind_of(match["key"])
 
 
 def _keyed(text: str) -> Iterator[Span]:
@@ -198,7 +201,7 @@ def _keyed(text: str) -> Iterator[Span]:
     lower = text.lower()
     if len(lower) != len(text):  # a few capitals grow when they are lowered
         lower = "".join([char.lower() if len(char.lower()) == 1 else char for char in text])
-    while (found := _KEY.search(lower, at)) is not None:
+    while (found := KEY.search(lower, at)) is not None:
         at = found.end()
         key = text[found.start() : at]
         if not _stands_alone(text, found.start(), at):
@@ -211,7 +214,7 @@ def _keyed(text: str) -> Iterator[Span]:
         start = match.start(group)
         if _judged(text, key, match, value):
             at = start + len(value) if len(value) < _JUDGED or group != "bare" else _run_end(text, start)
-            yield start, at, _kind(key)
+            yield start, at, kind_of(key)
 
 
 def _run_end(text: str, start: int) -> int:
@@ -227,7 +230,10 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     before, behind = text[max(0, start - 1) : start], text[end : end + 1]
     if _is_ascii_alnum(behind):
         return False
-    return not _is_ascii_alnum(before) or (before.islower() and text[start].isupper())
+    if not _is_ascii_alnum(before) or (before.islower() and text[start].isupper()):
+        return True
+    # PGPASSWORD: capitals throughout, and a key too long to be the end of another word.
+    return before.isupper() and end - start > 4 and text[start:end].isupper()
 
 
 def _judged(text: str, key: str, match: re.Match[str], value: str) -> bool:
@@ -241,7 +247,7 @@ def _judged(text: str, key: str, match: re.Match[str], value: str) -> bool:
     if key.lower() in ("pass", "pw", "pin") and worded:
         return False
     alone = not after.strip(" \t\r*_`\"'”|.,;!)。，；！）、\\<")
-    return is_secret_value(value, _kind(key), strict=weak or worded, alone=alone, before_han=_is_han(after))
+    return is_secret_value(value, kind_of(key), strict=weak or worded, alone=alone, before_han=_is_han(after))
 
 
 def _bare(run: str) -> str:
@@ -261,7 +267,8 @@ def _is_han(text: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _kind(key: str) -> KeyKind:
+def kind_of(key: str) -> KeyKind:
+    """What kind of secret a key announces."""
     low = key.lower().replace("密碼", "密码").strip("-")
     if "private" in low:
         return "private_key"
