@@ -47,7 +47,7 @@ async def _performed(
     progress: Callable[[dict[str, Any]], None] | None,
 ) -> Outcome:
     settings = load_settings(places)
-    request = checked(operation.request, {"agent_id": settings.agent_id, **payload})
+    request = checked(operation.request, payload)
     url = cloud_url(settings, common.db_url)
     token = cloud_token(settings, common.auth_token) if url else ""
     memory = await Memory.open(places, settings, Clock(), url=url, token=token)

@@ -154,6 +154,7 @@ def show_hits(reply: Any, console: Console) -> None:
             hit["tier"],
             f"importance {hit['importance']:g}",
             *map(_source, hit.get("sources", [])),
+            f"id {hit['id']}",
         ]
         console.print(Text("    " + " · ".join(map(str, facts)), "dim"), soft_wrap=True)
         for line in _extras(hit.get("metadata") or {}):

@@ -197,6 +197,7 @@ class Memory:
 
     async def perform(self, operation: Operation, request: Request, progress: Progress | None = None) -> Outcome:
         """Run one operation of the table; `progress` is called with small dicts while it lasts."""
+        request = msgspec.structs.replace(request, agent_id=request.agent_id or self.settings.agent_id)
         self._refuse_case_twin(checked_name(request.agent_id))
         mark = _progress.set(progress)
         try:

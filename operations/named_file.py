@@ -12,7 +12,7 @@ import msgspec
 from ..errors import AccessError, NoInputError
 from ..ingest.names import classify
 from ..ingest.parse import parse_note
-from ..model import ParsedNote
+from ..model import DEFAULT_AGENT, ParsedNote
 from .memory import Memory
 from .prepare import with_year
 
@@ -33,9 +33,9 @@ async def named_file(memory: Memory, file: str, agent_id: str) -> NamedFile:
     return await asyncio.to_thread(_read_and_parse, memory, memory.workspace / file, agent_id)
 
 
-def todays_note(day: date, agent_id: str, default_agent: str) -> str:
+def todays_note(day: date, agent_id: str) -> str:
     """The path of an agent's daily note."""
-    folder = "memory" if agent_id == default_agent else f"memory/{agent_id}"
+    folder = "memory" if agent_id == DEFAULT_AGENT else f"memory/{agent_id}"
     return f"{folder}/{day.isoformat()}.md"
 
 

@@ -9,8 +9,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from ..model import DEFAULT_AGENT
-
 AgentId = Annotated[str, Meta(description="Whose memory.", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
 Importance = Annotated[float, Meta(ge=0, le=1, description="How much it matters, 0 to 1.")]
 Limit = Annotated[int, Meta(ge=1, le=1000, description="How many results at most.")]
@@ -19,7 +17,8 @@ Limit = Annotated[int, Meta(ge=1, le=1000, description="How many results at most
 class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename={"from_": "from"}):
     """What every operation takes."""
 
-    agent_id: AgentId = DEFAULT_AGENT
+    agent_id: AgentId = ""
+    """Empty: the agent of the configuration."""
 
 
 class StatusRequest(Request):

@@ -14,7 +14,7 @@ async def validate(memory: Memory, request: ValidateRequest) -> Outcome:
     if request.all:
         return _all(memory)
     day = memory.clock.today()
-    named = request.file or todays_note(day, request.agent_id, memory.settings.agent_id)
+    named = request.file or todays_note(day, request.agent_id)
     file = await named_file(memory, named, request.agent_id)
     findings = file.parsed.findings
     if not findings:

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from memoryd.config import Settings
 from memoryd.errors import NoInputError, UsageError
 
 DAY = "memory/2026-02-13.md"
@@ -167,3 +168,13 @@ async def test_json_nested_beyond_reason_is_a_usage_error(mind):
     """Fifty thousand brackets are no reason to fail in an unknown way."""
     with pytest.raises(UsageError):
         await mind.ask("hot", update=("identity", '{"a": ' + "[" * 50_000 + "]" * 50_000 + "}"))
+
+
+async def test_a_command_without_an_agent_speaks_of_the_configured_one(new_mind):
+    """`agent_id` of the configuration holds for every door, the socket's too."""
+    mind = await new_mind(Settings(agent_id="robin"))
+    await mind.ask("store", text="Prefers window seats", category="travel")
+
+    assert await mind.sql("SELECT agent_id FROM facts") == [("robin",)]
+    assert await mind.hits("seats") == ["Prefers window seats"]
+    assert await mind.hits("seats", agent_id="default") == []
