@@ -1,4 +1,4 @@
-"""URLs, file paths and commands in what a block says. Not linkify: it triples the cost of parsing (FACTS 11)."""
+"""URLs, file paths and commands in what a block says. Not by linkify, which triples the cost of parsing."""
 
 import re
 from collections.abc import Iterable
