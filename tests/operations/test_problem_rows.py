@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from memoryd.config import NotesSettings, Settings
 from memoryd.errors import StoreError
+from memoryd.operations import intake, prepare
 
 _SCAN = """
 import asyncio, resource, sys
@@ -127,3 +129,35 @@ async def test_deep_nesting_and_odd_bytes_harm_no_other_note(mind):
     assert all(sum(totals.values()) == sum(records[f"memory/2026-02-{day}.md"].totals.values())
                for day, totals in ledgers.items())  # fmt: skip
     assert {"plain heron", "wide heron"} <= set(await mind.hits("heron"))
+
+
+async def test_in5_the_other_notes_come_first(new_mind):
+    """IN-5: a note that is too large to parse is read after all others, however new its name is."""
+    mind = await new_mind(Settings(notes=NotesSettings(max_ingest_bytes=1_000)))
+    for day in range(1, 25):
+        (mind.workspace / f"memory/2026-01-{day:02}.md").write_text(f"- heron {day}\n")
+    (mind.workspace / _DAY).write_text("- a line of a huge note\n" * 300)
+    waiting = []
+
+    async def look() -> None:
+        waiting.append(set(mind.memory.intake.waiting))
+
+    mind.memory.intake.after_batch = look
+    await mind.memory.intake.scan()
+
+    assert _DAY in waiting[0]
+    assert not waiting[-1]
+
+
+async def test_newer_rules_read_every_note_again(mind, monkeypatch):
+    """When masks or the text rule have a new number, each stored note is read again, although no byte changed."""
+    await mind.note(_DAY, "- password: hunter2secret\n")
+    assert (await mind.memory.rescan()).changed == 0
+    monkeypatch.setattr(prepare, "RULES", 99)
+    monkeypatch.setattr(intake, "RULES", 99)
+
+    again = await mind.memory.rescan()
+
+    assert again.changed == 1
+    assert mind.memory.intake.records[_DAY].rules == 99
+    assert (await mind.memory.rescan()).changed == 0
