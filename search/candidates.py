@@ -112,6 +112,8 @@ def candidates(store: Store, scope: Scope, terms: Sequence[Weighed]) -> list[int
     rare = list(_affordable(present, RANKED // (_DEARER if scope.owner else 1)))
     common = [each.term for each in present[len(rare) :]]
     found = dict.fromkeys(_of_rare(store, scope, rare) if rare else ())
+    if rare and common:
+        found |= dict.fromkeys(_with_common(store, scope, rare, common))
     if common and len(found) < scope.enough:
         for expression in _together(common, scope, present):
             if len(found) >= scope.enough:
@@ -162,6 +164,26 @@ def _together(common: Sequence[Term], scope: Scope, present: Sequence[Weighed]) 
     telling = [term for term in common if term.text not in everywhere] or list(common)
     for several in range(min(_JOINED, len(telling)), 0, -1):
         yield " AND ".join(map(quoted, telling[:several]))
+
+
+def _with_common(store: Store, scope: Scope, rare: Sequence[Weighed], common: Sequence[Term]) -> list[int]:
+    """Of many facts with a rare word those that hold commoner words too: all of them, else one of them."""
+    if sum(each.count for each in rare) <= scope.kept:
+        return []
+    one_of = " OR ".join(quoted(each.term) for each in rare)
+    joined = dict.fromkeys([" AND ".join(map(quoted, common[:_JOINED])), *map(quoted, common[:_JOINED])])
+    sql = (
+        "SELECT d.n FROM search_index AS s CROSS JOIN derived AS d ON d.n = s.rowid "
+        f"WHERE s.search_index MATCH ? AND {scope.condition} ORDER BY s.rowid DESC LIMIT ?"
+    )
+    found: dict[int, None] = {}
+    for expression in joined:
+        asked = scope.question(f"({one_of}) AND ({expression})")
+        rows = store.execute(sql, (asked, *scope.values, scope.enough // 2))
+        found |= dict.fromkeys(_number(n) for (n,) in rows)
+        if len(found) >= scope.enough // 2:
+            break
+    return list(found)
 
 
 def _of_rare(store: Store, scope: Scope, rare: Sequence[Weighed]) -> list[int]:

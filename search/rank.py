@@ -23,7 +23,7 @@ CUT_ALONE = 0.5
 FULL = 0.8
 """Where the best hit answers this share of the question in its own words, nothing else has to answer for its block."""
 LOOKED_AROUND = 15
-"""Of so many candidates the blocks around them are looked at."""
+"""Of so many candidates, those that look best by themselves, the blocks around them are looked at."""
 ALIAS = 0.7
 """What an alias is worth beside the words that were asked."""
 DAY_IN_WORDS = 0.5
@@ -94,9 +94,8 @@ def _alias_terms(asked: QueryTokens, aliases: Sequence[str]) -> list[Term]:
 def _judged(store: Store, question: Question, numbers: Sequence[int], limit: int) -> list[Judged]:
     """The most promising of the candidates and of the blocks around them, best first."""
     blocks = _blocks(store, numbers)
-    around = surroundings(
-        store, [(n, blocks[n].agent_id, blocks[n].fact_id) for n in numbers[:LOOKED_AROUND] if n in blocks]
-    )
+    alone = nlargest(LOOKED_AROUND, seen(question, blocks, lambda _: ()), key=lambda each: each.promise(question))
+    around = surroundings(store, [(each.block.n, each.block.agent_id, each.block.fact_id) for each in alone])
     blocks |= _blocks(store, [n for n in around.numbers() if n not in blocks])
     promising = seen(question, blocks, around.around)
     if len(promising) > limit + JUDGED:
