@@ -131,12 +131,18 @@ def _cloud(sync: dict[str, Any]) -> Text:
     return _line(*parts)
 
 
+_FIXES = {
+    "unreadable": "Check the file's owner and mode.",
+    "quarantined": "Look at the file; it stays as it is, and so does what was known of it.",
+}
+
+
 def _problems(status: dict[str, Any]) -> list[tuple[str, str, str]]:
     found = [(w["code"], w["message"], w["fix"]) for w in status["warnings"]]
     for state in ("unreadable", "quarantined"):
         for each in status["notes"][state]:
             path, reason = (each["path"], each.get("reason", "")) if isinstance(each, dict) else (str(each), "")
-            found.append((state, f"{path}: {reason}" if reason else path, "Check the file's owner and mode."))
+            found.append((state, f"{path}: {reason}" if reason else path, _FIXES[state]))
     return found
 
 

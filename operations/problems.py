@@ -46,7 +46,7 @@ def _of_search(memory: Memory) -> Iterator[Problem]:
         yield Problem(
             "self_recall",
             f"Search finds {memory.recall.rate:.1%} of the memory's own words, not: {missed}.",
-            "Look at memory/custom_dict.txt and memory/aliases.txt, then run: memoryd doctor",
+            "Look at memory/custom_dict.txt and memory/aliases.txt; a word of your own there may cut others apart.",
         )
 
 

@@ -145,7 +145,9 @@ class Database:
             # pyo3's PanicException derives from BaseException and cannot be imported.
             if type(error).__name__ != "PanicException":
                 raise
-            raise StoreDamagedError(f"The database library gave up: {error}", "Run: memoryd doctor") from None
+            raise StoreDamagedError(
+                f"The database library gave up: {error}", "Start the daemon again: it checks the file and rebuilds it."
+            ) from None
 
 
 def _translated(text: str, path: Path) -> StoreError | AccessError:

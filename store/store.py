@@ -165,7 +165,9 @@ def new_device_id() -> str:
 def _migrate(db: Database, on_upgrade: Callable[[str], None]) -> None:
     (found,) = db.execute("PRAGMA user_version")[0]
     if not isinstance(found, int):
-        raise StoreDamagedError("The database has no schema version.", "Run: memoryd doctor")
+        raise StoreDamagedError(
+            "The database has no schema version.", "Move it away: it is rebuilt from notes and cloud."
+        )
     if found > len(MIGRATIONS):
         raise StoreNewerError(
             f"{db.path} was written by a newer memoryd (schema {found}, this one knows {len(MIGRATIONS)}).",
