@@ -17,11 +17,10 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from .. import __version__
-from ..errors import ConfigError, MemorydError, NoInputError, TryLaterError, UsageError
+from ..errors import ConfigError, MemorydError, NoInputError, TryLaterError, UsageError, place_of
 from ..operations.requests import Request
 from ..operations.table import OPERATIONS, Operation, Outcome
 from .metrics import prometheus
-from .worker import place_of
 
 log = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from ..clock import Clock
+from ..errors import place_of
 from .notify import Notifier
-from .worker import place_of
 
 log = logging.getLogger(__name__)
 

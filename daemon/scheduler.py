@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from ..clock import Clock
-from ..errors import MemorydError
+from ..errors import MemorydError, place_of
 from .calendar import AFTER_FAILURE_S, AFTER_START_S, CalendarJob, Latest
-from .worker import place_of
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from ..clock import Clock
-from ..errors import MemorydError, StoreFullError
+from ..errors import MemorydError, StoreFullError, place_of
 from .debounce import Debouncer
 
 log = logging.getLogger(__name__)
@@ -140,14 +140,3 @@ class Worker:
             await asyncio.wait_for(self._changed.wait(), None if soonest is None else max(0.0, soonest - now))
         except TimeoutError:
             return
-
-
-def place_of(error: BaseException) -> str:
-    """Type and place of an error, without its message: that may hold words of a note."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    if frame is None:
-        return type(error).__name__
-    code = frame.tb_frame.f_code
-    return f"{type(error).__name__} in {code.co_name}, {Path(code.co_filename).name}:{frame.tb_lineno}"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from memoryd.clock import ManualClock
-from memoryd.daemon.worker import Worker, place_of
-from memoryd.errors import StoreFullError
+from memoryd.daemon.worker import Worker
+from memoryd.errors import StoreFullError, place_of
 
 
 class Recorder:
