@@ -60,7 +60,7 @@ def needles(chance: random.Random) -> Iterator[Needle]:
         yield Needle("code part", f"Label {code}/rev{number} is on the {thing}", code.split("-")[1] + f" rev{number}")
         yield Needle("URL", f"Manual: https://{host}/guides/{name.lower()}?page=3", f"{host}/guides")
         yield Needle("URL part", f"See https://docs.example/{other}/{thing}.html", f"{other}/{thing}")
-        yield Needle("path", f"Kept in ~/work/{other}/{thing}.toml since then", f"{other}/{thing}.toml")
+        yield Needle("path", f"Kept in ~/projects/{other}/{thing}.toml since then", f"{other}/{thing}.toml")
         yield Needle("command", f"Run `{other}ctl restart --force {thing}`", f"{other}ctl restart")
         yield Needle("camel case", f"Call get{name}{thing.title()} first", f"{name.lower()} {thing}")
         yield Needle("version", f"{name} v{number}.{day}.1 broke the {thing}", f"{name} {number}.{day}.1")
