@@ -58,14 +58,6 @@ def day_tokens(text: str) -> list[str]:
     return list(found)
 
 
-def without_days(text: str) -> str:
-    """`text` without the days of the year that it writes out."""
-    if day_tokens(text):
-        for pattern in _DAYS_OF_YEAR:
-            text = re.sub(pattern.pattern, " ", text, flags=re.IGNORECASE)
-    return text
-
-
 _HAN_NUMBER = re.compile(r"[一二三四五六七八九十]{1,3}(?=[月日号]|天前)")
 Span: TypeAlias = tuple[date, date]
 

@@ -9,7 +9,7 @@ import msgspec
 
 from ..store import Store
 from .candidates import candidates, of_days, scope_of, weigh
-from .dates import day_tokens, named_days, without_days
+from .dates import day_tokens, named_days
 from .neighbours import surroundings
 from .question import Question, question_of
 from .score import Block, Judged, judge, seen
@@ -64,10 +64,7 @@ def find(
     by the language process, if it was there; `aliases` are words that may stand for some of the question's.
     Any text is a legal query; one without letters, digits and dates finds nothing.
     """
-    # The day is judged by itself, in every spelling.
-    asked = query_tokens(without_days(query))
-    if not asked.terms:
-        asked = query_tokens(query)
+    asked = query_tokens(query)
     if words is not None:
         asked = with_words(asked, words)
     scope = scope_of(store, agents, limit)
