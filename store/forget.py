@@ -67,7 +67,6 @@ def erase(tx: Tx, agent_id: str, fact: str) -> list[Place]:
     that this one succeeds. Erasing what is not there changes nothing.
     """
     places = _own_places(tx, agent_id, fact)
-    _touch_followers(tx, agent_id, fact)
     for path in sorted({each.file for each in places}):
         _mask_note(tx, agent_id, path, fact, [(each.line_from, each.line_to) for each in places if each.file == path])
     rows = tx.execute("SELECT n, text, rev FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact))
@@ -101,17 +100,6 @@ def erase(tx: Tx, agent_id: str, fact: str) -> list[Place]:
 def add_duty(tx: Tx, kind: str, subject: str) -> None:
     """Store a duty that must outlive a crash."""
     tx.run("INSERT OR IGNORE INTO duties VALUES (?, ?, ?)", (kind, subject, tx.store.clock.now_ms()))
-
-
-def _touch_followers(tx: Tx, agent_id: str, fact: str) -> None:
-    """The block after one is indexed with its words as context: those entries are made anew without them."""
-    tx.run(
-        "INSERT OR IGNORE INTO dirty SELECT q.agent_id, q.fact_id FROM mentions m INDEXED BY mentions_fact"
-        " JOIN mentions q"
-        " ON q.agent_id = m.agent_id AND q.device = m.device AND q.path = m.path AND q.n = m.n + 1"
-        " WHERE m.agent_id = ? AND m.fact_id = ?",
-        (agent_id, fact),
-    )
 
 
 def _own_places(tx: Tx, agent_id: str, fact: str) -> list[Place]:

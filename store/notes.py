@@ -196,7 +196,6 @@ def _write_mentions(tx: Tx, note: StatedNote, kept: Sequence[tuple[str, ParsedMe
             continue
         rows.append((note.agent_id, tx.device, note.path, n, *values, tx.next_rev()))
         touched += [fact, *(each.fact_id for each in old[n : n + 1])]
-        touched += [following for following, _ in kept[n + 1 : n + 2]]  # indexed with this block as its context
         if fact in said_before:
             _withdraw_edits(tx, note.agent_id, fact, said_before[fact], mention)
     tx.run_bulk(_INSERT_MENTIONS, rows)

@@ -78,15 +78,6 @@ def test_a_line_that_is_still_in_the_note_is_kept_out(secret, store, apply):
     assert note_body(store, "default", PATH) == b"- before\n- [forgotten]\n- after\n"
 
 
-def test_the_block_after_it_is_indexed_anew(secret, store):
-    """Its index entry held the forgotten words as context."""
-    store.db.run("DELETE FROM dirty")
-    with store.transaction() as tx:
-        forget_fact(tx, "default", secret)
-
-    assert (fact_id("default", "after"),) in store.execute("SELECT fact_id FROM dirty")
-
-
 def test_the_duty_to_rewrite_the_log_is_stored_with_it(secret, store):
     """Only a log that holds the fact has to be rewritten."""
     with store.transaction() as tx:

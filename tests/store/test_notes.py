@@ -49,16 +49,6 @@ def test_a_removed_line_leaves_and_the_rest_moves_up(apply, store):
     assert (_id("two"),) in store.execute("SELECT fact_id FROM dirty")
 
 
-def test_the_block_after_a_changed_one_is_indexed_again(apply, store):
-    """Its entry holds the words before it as context."""
-    apply(["one", "two", "three"])
-    store.db.run("DELETE FROM dirty")
-    apply(["uno", "two", "three"])
-
-    waiting = {fact for (fact,) in store.execute("SELECT fact_id FROM dirty")}
-    assert waiting == {_id("one"), _id("uno"), _id("two")}
-
-
 def test_the_stored_body_is_the_note_and_old_chunks_go(apply, store):
     """The bytes come back exactly; pieces that no note names any more are gone."""
     apply([f"line {n}" for n in range(3000)])
