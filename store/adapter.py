@@ -10,7 +10,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -66,10 +66,6 @@ class Database:
         """Run one statement and return how many rows it changed."""
         return self._patiently(sql, _bindable(sql, parameters))[1]
 
-    def run_many(self, sql: str, many: Iterable[tuple[Value, ...]]) -> int:
-        """Run one statement for each tuple of parameters and return how many rows were changed in all."""
-        return sum(self.run(sql, parameters) for parameters in many)
-
     def script(self, sql: str) -> None:
         """Run several statements without parameters, e.g. a migration, within the caller's transaction if any."""
         # Connection.executescript swallows every error, a cursor's does not.
@@ -90,11 +86,6 @@ class Database:
             raise
         finally:
             self._in_transaction = False
-
-    @property
-    def in_transaction(self) -> bool:
-        """Whether `transaction()` is open."""
-        return self._in_transaction
 
     @property
     def closed(self) -> bool:

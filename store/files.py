@@ -60,12 +60,6 @@ def drop_file(tx: Tx, path: str) -> None:
     tx.run("DELETE FROM files WHERE path = ?", (path,))
 
 
-def pending_facts(store: Store) -> int:
-    """How many facts wait for their derived values."""
-    ((count,),) = store.execute("SELECT count(*) FROM dirty")
-    return count if isinstance(count, int) else 0
-
-
 def note_counts(records: Mapping[str, FileRecord]) -> dict[str, int]:
     """Known notes and pages, and how many have findings."""
     notes = [each for each in records.values() if each.agent_id]

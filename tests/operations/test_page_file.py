@@ -111,3 +111,20 @@ def test_an_exchange_that_the_system_forbids_is_an_error(page, monkeypatch):
     with pytest.raises(PermissionError):
         rewrite_page(page, lambda old: b"ours")
     assert page.read_bytes() == b"mine\n"
+
+
+def test_a_full_disk_leaves_the_page_and_no_rubbish(page, monkeypatch):
+    """However often it is tried: the page stands as it was, nothing lies beside it, and later it is written."""
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(page_file.os, "fsync", full)
+        for _ in range(3):
+            with pytest.raises(OSError, match="No space left"):
+                rewrite_page(page, lambda old: b"ours\n")
+
+    assert page.read_bytes() == b"mine\n"
+    assert [each.name for each in page.parent.iterdir()] == ["MEMORY.md"]
+    assert rewrite_page(page, lambda old: b"ours\n")

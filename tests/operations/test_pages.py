@@ -1,7 +1,10 @@
 """MEMORY.md: only the block changes, a hand edit wins, nobody plays ping-pong."""
 
+import errno
 import json
 import re
+
+from memoryd.operations import pages
 
 BLOCK = re.compile(r"<!-- memoryd:begin -->.*?<!-- memoryd:end -->", re.DOTALL)
 LESSON = json.dumps({"text": "Measure twice", "category": "craft", "importance": 0.9})
@@ -129,3 +132,21 @@ async def test_a_mark_that_lost_its_partner_hides_nobodys_lines(mind):
     assert await mind.hits("keepmetoo") == ["keepmetoo below"]
     assert "top line" in await mind.hits("top line")
     assert "- keepmetoo below\n" in page.read_text("utf-8")
+
+
+async def test_a_page_that_could_not_be_written_is_written_once_there_is_room(mind, monkeypatch):
+    """A full disk is told in status and made up for at the next scan, without a new lesson."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pages, "rewrite_page", full)
+        await mind.ask("hot", update=("lesson", LESSON))
+    assert not (mind.workspace / "MEMORY.md").exists()
+    assert "No space left" in repr((await mind.ask("status"))["warnings"])
+
+    await mind.ask("rescan")
+
+    assert "Measure twice" in (mind.workspace / "MEMORY.md").read_text("utf-8")
+    assert "No space left" not in repr((await mind.ask("status"))["warnings"])
