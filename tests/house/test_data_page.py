@@ -32,7 +32,7 @@ def test_the_page_lists_exactly_the_states_of_the_code(title):
 def test_the_page_names_every_table():
     """The table of rows has those that are sent, with their keys; the paragraph below it has all others."""
     tables = dict(re.findall(r"CREATE (?:VIRTUAL )?TABLE (\w+)(.*?);\n", SCHEMA, re.DOTALL))
-    sent = {name: key for name, key in re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", PAGE, re.MULTILINE)}
+    sent = dict(re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", PAGE, re.MULTILINE))
     (paragraph,) = re.findall(r"^Every other table is local.*?\n\n", PAGE, re.DOTALL | re.MULTILINE)
     local = set(re.findall(r"`(\w+)`", paragraph))
 
