@@ -17,6 +17,10 @@ DEFAULT_AGENT = "default"
 COMMAND_PATH = ""
 """The note path of facts that were stored by command."""
 
+FADED_AFTER_DAYS = 90
+FADED_READS = 2
+"""A fact that was stated longer ago and read on fewer days has faded: found a touch later, never hidden."""
+
 MASK_FORGOTTEN = "[forgotten]"
 
 LineState: TypeAlias = Literal[

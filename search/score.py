@@ -3,7 +3,8 @@
 BM25 over fields (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009,
 section 3.6) as a share of the most that the question could get. The blocks around a fact count as one more
 field. Words standing together and a day that the question names raise the score; a block that only asks, and
-one without a number where a number is wanted, stand a little behind; importance and recency bend it a little.
+one without a number where a number is wanted, stand a little behind; importance and recency bend it a little,
+and what has faded stands a little behind.
 """
 
 import re
@@ -13,6 +14,7 @@ from itertools import pairwise
 
 import msgspec
 
+from ..model import FADED_AFTER_DAYS, FADED_READS
 from .candidates import COLUMNS
 from .neighbours import WEIGHTS
 from .question import Question, has_number
@@ -25,6 +27,8 @@ PHRASE = 0.25
 NEAR = 0.05
 DAY = 0.25
 PRIOR = 0.05
+FADED = 0.02
+"""How far a block stands behind that has faded: a touch behind its equals, never hidden by it."""
 ASKS = 0.2
 """How far a block that ends with a question mark stands behind."""
 NUMBER = 0.1
@@ -49,6 +53,10 @@ class Block(msgspec.Struct):
     text: str
     """The fact's words, or their beginning and end."""
     importance: float
+    reads: int
+    """Days on which it was read."""
+    on_page: int
+    """1 while a line of MEMORY.md states it: such a line does not age."""
     first_day: int
     latest_day: int
     body: str
@@ -138,16 +146,22 @@ def judge(question: Question, at: Seen) -> Judged:
         "asks": 1 - ASKS * block.asks,
         "number": 1 - NUMBER * (question.wants_number and not has_number(_unlabelled(block.text))),
         "day": DAY * block.is_of(question),
+        "faded": 1 - FADED * has_faded(block, question.today),
         "prior": 1 - PRIOR + PRIOR * _prior(block.importance, question.today - block.latest_day),
     }
     matched = [term for term in question.worth if term in counts]
     return Judged(block, _sum(parts), [term for term in question.worth if term in own], matched, parts)
 
 
+def has_faded(block: Block, today: int) -> bool:
+    """Whether nobody has stated it for long and hardly anybody read it; a line of MEMORY.md does not age."""
+    return not block.on_page and today - block.latest_day > FADED_AFTER_DAYS and block.reads < FADED_READS
+
+
 def _sum(parts: Mapping[str, float]) -> float:
     added = parts["words"] + parts["context"] + parts["phrase"] + parts["near"]
     said = added / (1 + PHRASE + NEAR) * parts["asks"] * parts["number"]
-    return min(1.0, (said * (1 - DAY) + parts["day"]) * parts["prior"])
+    return min(1.0, (said * (1 - DAY) + parts["day"]) * parts["faded"] * parts["prior"])
 
 
 def _own(question: Question, at: Seen, places: Mapping[str, list[int]]) -> dict[str, float]:

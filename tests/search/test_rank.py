@@ -104,6 +104,23 @@ def test_newer_and_more_important_fact_wins_a_tie(memory: Any) -> None:
     assert memory.ask("red apples") == ["red apples where", "red apples there", "red apples here"]
 
 
+def test_faded_fact_stands_a_touch_behind_and_is_found_as_ever(memory: Any) -> None:
+    """Over 90 days old and read on fewer than two days: an equal one stands before it, another answer does not."""
+    old = memory.add("red apples here", day=TODAY - 91)
+    memory.add("red apples there", day=TODAY - 90)
+    memory.add("pears and red plums", day=TODAY)
+
+    hits = find(memory.store, "red apples", agents=None, limit=5, today=TODAY)
+
+    assert [memory.texts[hit.n] for hit in hits[:2]] == ["red apples there", "red apples here"]
+    assert [hit.parts["faded"] for hit in hits[:2]] == [1.0, 0.98]
+    for reads, on_page, faded in ((1, 0, 0.98), (2, 0, 1.0), (0, 1, 1.0)):
+        with memory.store.transaction() as tx:
+            tx.run("UPDATE derived SET access_days = ?, on_page = ? WHERE n = ?", (reads, on_page, old))
+        hits = find(memory.store, "red apples", agents=None, limit=5, today=TODAY)
+        assert next(hit.parts["faded"] for hit in hits if hit.n == old) == faded
+
+
 def test_agent_sees_its_own_memory_only(memory: Any) -> None:
     """A fact of another agent is found only when that agent or everybody is asked."""
     memory.add("shared word alpha", agent="default")
