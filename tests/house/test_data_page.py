@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from memoryd import model
 from memoryd.config import ScoringSettings, WarmSettings
+from memoryd.ingest.findings import CODES
+from memoryd.ingest.names import RESERVED
 from memoryd.tiers.score import FROZEN_BELOW
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,3 +56,13 @@ def test_the_page_has_the_numbers_of_the_tiers():
     assert f"fits into {warm.max_kb} KB" in PAGE
     assert f"from a score of {FROZEN_BELOW} on" in PAGE
     assert f"e^(−age / {scoring.half_life_days:.0f}) × (1 + {scoring.reinforcement_boost} ×" in PAGE
+
+
+def test_the_page_on_notes_lists_the_findings_and_the_reserved_folders():
+    """docs/memory.md has every code of a finding and every folder that is no agent."""
+    page = (ROOT / "docs/memory.md").read_text("utf-8")
+    (findings,) = re.findall(r"^- \*\*Findings\*\*.*?(?=\n\n)", page, re.DOTALL | re.MULTILINE)
+    (folders,) = re.findall(r"^\| a first-level folder named (.+?) \|", page, re.MULTILINE)
+
+    assert set(re.findall(r"`(\w+_\w+|secret|utf16)`", findings)) == set(CODES)
+    assert set(re.split(r", | or ", folders)) == RESERVED
