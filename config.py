@@ -10,10 +10,12 @@ import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
+from . import seed_config
 from .errors import AccessError, ConfigError, UsageError
 
 DEFAULT_INSTANCE = "default"
@@ -96,11 +98,36 @@ class LlmSettings(msgspec.Struct, forbid_unknown_fields=True):
     timeout_s: float = 30.0
 
 
+class ColdSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """Where cold memory is kept beside this device, and for how long."""
+
+    backend: Literal["turso", "off"] = "turso"
+    """`off`: nothing leaves this device, whatever URL the environment or `[sync]` names."""
+    retention_years: Annotated[int, Meta(ge=1, le=1000)] = 10
+    """Retracted facts, and stored ones that are frozen, expire so long after they were first seen."""
+
+
 class DistillationSettings(msgspec.Struct, forbid_unknown_fields=True):
     """How `distill` works where a command does not say."""
 
     mode: Literal["rule", "llm"] = "rule"
-    max_distilled_bytes: int = 100
+    max_distilled_bytes: Annotated[int, Meta(ge=30, le=100_000)] = 100
+    aggression: Annotated[float, Meta(ge=0, le=1)] = 0.7
+    """How much is left out: up to 0.7 the less, the more sentences fill the bytes; above, the room itself shrinks."""
+
+
+Frequency: TypeAlias = Literal["hourly", "2-hourly", "daily", "weekly", "monthly", "never"]
+
+
+class ConsolidationSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """How often the daemon consolidates by itself, by the seed's names for what each mode is known for."""
+
+    warm_eviction: Frequency = "2-hourly"
+    """`quick`."""
+    tree_prune: Frequency = "daily"
+    """`daily`."""
+    tree_rebuild: Frequency = "monthly"
+    """`monthly`."""
 
 
 class Settings(msgspec.Struct, forbid_unknown_fields=True):
@@ -116,7 +143,9 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True):
     scoring: ScoringSettings = msgspec.field(default_factory=ScoringSettings)
     tree: TreeSettings = msgspec.field(default_factory=TreeSettings)
     llm: LlmSettings = msgspec.field(default_factory=LlmSettings)
+    cold: ColdSettings = msgspec.field(default_factory=ColdSettings)
     distillation: DistillationSettings = msgspec.field(default_factory=DistillationSettings)
+    consolidation: ConsolidationSettings = msgspec.field(default_factory=ConsolidationSettings)
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -179,27 +208,48 @@ def find_socket(instance: str | None = None, environment: Mapping[str, str] | No
 
 def load_settings(places: Places) -> Settings:
     """The user's settings; raises `ConfigError` naming the file for anything unknown or of a wrong type."""
-    merged: dict[str, Any] = {}
-    if places.workspace is not None:
-        merged = _seed_settings(places.workspace / "config.json")
+    seed = places.workspace / seed_config.NAME if places.workspace is not None else None
+    merged: dict[str, Any] = seed_config.seed_settings(seed, _GROUPS) if seed is not None else {}
+    _converted(merged, seed)
     for key, value in _read_toml(places.config).items():
         if isinstance(value, dict) and isinstance(merged.get(key), dict):
             merged[key] = merged[key] | value
         else:
             merged[key] = value
+    return _converted(merged, places.config)
+
+
+def settings_sources(places: Places) -> dict[str, str]:
+    """Which file says each setting that does not have its default: `hot.max_bytes` → path of the file."""
+    said: dict[str, str] = {}
+    if places.workspace is not None:
+        path = places.workspace / seed_config.NAME
+        said |= dict.fromkeys(_names(seed_config.seed_settings(path, _GROUPS)), str(path))
+    return said | dict.fromkeys(_names(_read_toml(places.config)), str(places.config))
+
+
+def _names(values: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{key}.{inner}" if inner else key
+        for key, value in values.items()
+        for inner in (value if isinstance(value, dict) else [""])
+    ]
+
+
+def _converted(values: dict[str, Any], path: Path | None) -> Settings:
     try:
-        return msgspec.convert(merged, Settings)
+        settings = msgspec.convert(values, Settings)
     except msgspec.ValidationError as error:
-        raise ConfigError(
-            f"{places.config}: {error}.", "Correct that line; docs/configuration.md lists all settings."
-        ) from None
+        raise ConfigError(f"{path}: {error}.", "Correct that line; docs/configuration.md lists all settings.") from None
+    checked_name(settings.agent_id, f"agent id ({path})")
+    return settings
 
 
 def cloud_url(settings: Settings, flag: str | None = None, environment: Mapping[str, str] | None = None) -> str:
     """The cloud's base URL, `https://…` or `http://…` without a final slash; '' if there is no cloud."""
     env = os.environ if environment is None else environment
     given = flag or env.get("TURSO_DATABASE_URL") or env.get("TURSO_URL") or settings.sync.url
-    if not given:
+    if not given or settings.cold.backend == "off":
         return ""
     from urllib.parse import urlsplit  # not on the thin client's quick path
 
@@ -281,37 +331,17 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
 
 
-def _seed_settings(path: Path) -> dict[str, Any]:
-    """The original skill's config.json, reduced to the keys that memoryd has; unknown keys are its own business."""
-    import json  # not on the thin client's quick path
-
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} is broken: {error}.", "Correct it, or move it away.") from None
-    if not isinstance(found, dict):
-        raise ConfigError(f"{path} holds no object.", "Correct it, or move it away.")
-    kept: dict[str, Any] = {}
-    for group, settings in _GROUPS.items():
-        known = {field.name for field in msgspec.structs.fields(settings)}
-        values = found.get(group)
-        if isinstance(values, dict):
-            kept[group] = {key: value for key, value in values.items() if key in known}
-    if isinstance(found.get("agent_id"), str):
-        kept["agent_id"] = found["agent_id"]
-    return kept
-
-
 _GROUPS: dict[str, type[msgspec.Struct]] = {
     "hot": HotSettings,
     "warm": WarmSettings,
     "scoring": ScoringSettings,
     "tree": TreeSettings,
     "llm": LlmSettings,
+    "cold": ColdSettings,
     "distillation": DistillationSettings,
+    "consolidation": ConsolidationSettings,
 }
+"""The groups that the original skill's config.json may set."""
 
 
 def is_loopback(host: str) -> bool:

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
+from ..config import Frequency
+
 AFTER_START_S = 120.0
 """What was missed while the machine was off waits so long, so that it is not in the way of the start [s]."""
 AFTER_FAILURE_S = 900.0
@@ -62,6 +64,19 @@ def every_day(at: time) -> Latest:
     return latest
 
 
+def every_week(at: time) -> Latest:
+    """Each Monday when local clocks show `at`."""
+
+    def latest(now_ms: int) -> int:
+        now = datetime.fromtimestamp(now_ms / 1000).astimezone()
+        moment = datetime.combine(now.date() - timedelta(days=now.weekday()), at)
+        if moment.astimezone() > now:
+            moment -= timedelta(days=7)
+        return round(moment.timestamp() * 1000)
+
+    return latest
+
+
 def every_month(at: time) -> Latest:
     """On the first of each month when local clocks show `at`."""
 
@@ -73,6 +88,15 @@ def every_month(at: time) -> Latest:
         return round(moment.timestamp() * 1000)
 
     return latest
+
+
+def every(frequency: Frequency, at: time) -> Latest:
+    """As often as a setting says; `at` is the local time where it is a day's, a week's or a month's."""
+    if frequency in ("hourly", "2-hourly"):
+        return every_hours(1 if frequency == "hourly" else 2)
+    if frequency == "never":
+        return lambda _: 0
+    return {"daily": every_day, "weekly": every_week, "monthly": every_month}[frequency](at)
 
 
 def every_hours(hours: int) -> Latest:

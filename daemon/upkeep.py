@@ -13,7 +13,7 @@ from ..operations.consolidate import consolidate_daily, consolidate_monthly, con
 from ..operations.drill import drill_when_due
 from ..operations.memory import Memory
 from ..operations.self_recall import probe
-from .calendar import Latest, every_day, every_hours, every_month, is_missing
+from .calendar import every, every_day, is_missing
 from .scheduler import Scheduler
 
 SNAPSHOT_AT = time(3, 40)
@@ -23,12 +23,12 @@ DRILL_AT = time(4, 20)
 SELF_RECALL_S = 3600.0
 """How often the memory asks itself some of its own words [s]."""
 
-_MODES: dict[str, tuple[Latest, Callable[[Memory], Awaitable[Any]]]] = {
-    "monthly": (every_month(time(0, 20)), consolidate_monthly),
-    "daily": (every_day(time(0, 10)), consolidate_daily),
-    "quick": (every_hours(2), consolidate_quick),
+_MODES: dict[str, tuple[str, time, Callable[[Memory], Awaitable[Any]]]] = {
+    "monthly": ("tree_rebuild", time(0, 20), consolidate_monthly),
+    "daily": ("tree_prune", time(0, 10), consolidate_daily),
+    "quick": ("warm_eviction", time(0, 0), consolidate_quick),
 }
-"""The deepest first: what it does, the later ones need not do again."""
+"""Setting of `[consolidation]`, local time and work; the deepest first: what it does, the later need not do again."""
 
 
 class Upkeep:
@@ -45,10 +45,10 @@ class Upkeep:
     async def enter(self, scheduler: Scheduler) -> None:
         """Look when each work was done last, and have the scheduler do it from now on."""
         scheduler.every(SELF_RECALL_S, self._self_recall, "self-recall")
-        for mode, (latest, _) in _MODES.items():
+        for mode in _MODES:
             self._consolidated[mode] = round((await last_consolidated(self._memory, mode) or 0) * 1000)
             scheduler.calendar(
-                latest,
+                partial(self._latest, mode),
                 partial(self._consolidate, mode),
                 f"{mode} consolidation",
                 partial(self._last, mode),
@@ -60,15 +60,19 @@ class Upkeep:
         else:
             scheduler.calendar(every_day(DRILL_AT), self._drill, "the restore drill", lambda: self._drilled)
 
+    def _latest(self, mode: str, now_ms: int) -> int:
+        """The setting is asked each time, since it may have been read again."""
+        setting, at, _ = _MODES[mode]
+        return every(getattr(self._memory.settings.consolidation, setting), at)(now_ms)
+
     def _last(self, mode: str) -> int:
         return self._consolidated[mode]
 
     async def _consolidate(self, mode: str) -> None:
         async with self._one_at_a_time:
-            latest, work = _MODES[mode]
-            if not is_missing(self._consolidated[mode], latest, self._clock.now_ms()):
+            if not is_missing(self._consolidated[mode], partial(self._latest, mode), self._clock.now_ms()):
                 return  # a deeper one has done it meanwhile
-            await work(self._memory)
+            await _MODES[mode][2](self._memory)
             modes = list(_MODES)
             for each in modes[modes.index(mode) :]:
                 self._consolidated[each] = self._clock.now_ms()

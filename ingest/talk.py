@@ -10,7 +10,7 @@ from itertools import pairwise
 import msgspec
 
 from .classify import kind_of
-from .distil import DISTILLED_BYTES, shortened
+from .distil import DISTILLED_BYTES, SUMMARY_BYTES, shortened
 from .metadata import unique
 from .traits import actions, emotion, outcome, people, topics
 
@@ -18,6 +18,8 @@ NO_EMOTION = "neutral"
 NO_OUTCOME = "ongoing"
 """What the original says where nothing is said."""
 
+USUAL = 0.7
+"""The seed's aggression: one sentence, and the whole room for it."""
 _ACTIONS = 3
 _ROLES = "user|assistant|agent|human|ai|bot|system|用户|助手|助理"
 _LABEL = re.compile(
@@ -59,19 +61,25 @@ class Turn(msgspec.Struct):
     sentences: list[str]
 
 
-def distil_talk(text: str, max_bytes: int = DISTILLED_BYTES) -> Distilled:
-    """Distil a conversation, or any text; the fact has at most `max_bytes` of UTF-8."""
+def distil_talk(text: str, max_bytes: int = DISTILLED_BYTES, aggression: float = USUAL) -> Distilled:
+    """Distil a conversation, or any text; the fact has at most `room_for(max_bytes, aggression)` bytes of UTF-8."""
     turns = turns_of(text)
     sentences = [sentence for turn in turns for sentence in turn.sentences]
     said = " ".join(sentences)
     return Distilled(
-        fact=shortened(_fact(turns), max_bytes),
+        fact=_filled(_fact(turns), sentences, room_for(max_bytes, aggression), aggression),
         emotion=emotion(said) or NO_EMOTION,
         people=unique([*(turn.name for turn in turns if turn.name), *people(said)]),
         topics=topics(_URL.sub(" ", said)),
         actions=unique(action for sentence in sentences for action in actions(sentence))[:_ACTIONS],
         outcome=outcome(said) or NO_OUTCOME,
     )
+
+
+def room_for(max_bytes: int, aggression: float) -> int:
+    """The longest a fact may be [bytes]: up to 0.7 all of `max_bytes`, from there down to the 30 of a summary at 1."""
+    shrunk = min(1.0, (1.0 - aggression) / (1.0 - USUAL))
+    return round(SUMMARY_BYTES + max(0, max_bytes - SUMMARY_BYTES) * shrunk)
 
 
 def turns_of(text: str) -> list[Turn]:
@@ -88,6 +96,17 @@ def turns_of(text: str) -> list[Turn]:
 
 def _sentences(text: str) -> list[str]:
     return [part for each in _SENTENCE.split(text) if (part := " ".join(each.split()).strip(" -*•"))]
+
+
+def _filled(fact: str, sentences: list[str], room: int, aggression: float) -> str:
+    """The fact, and below the usual aggression whole further sentences in a share of the room that it leaves."""
+    kept = shortened(fact, room)
+    free = round((room - len(kept.encode())) * max(0.0, USUAL - aggression) / USUAL)
+    for each in sentences:
+        further = f" {each}"
+        if fact and each not in fact and len(further.encode()) <= free and not each.endswith(("?", "？")):
+            kept, free = kept + further, free - len(further.encode())
+    return kept
 
 
 def _fact(turns: list[Turn]) -> str:

@@ -26,7 +26,8 @@ async def audit(memory: Memory, request: AuditRequest) -> Outcome:  # noqa: ARG0
         found: list[Off] = []
         after: int | None = 0
         while after is not None:
-            step = partial(facts_off, agent_id=agent, after=after, today=day_number(memory.clock.today()))
+            today = day_number(memory.clock.today())
+            step = partial(facts_off, agent_id=agent, after=after, today=today, settings=memory.settings)
             some, after = await memory.thread.call(step, priority=Priority.READ)
             found += some
             report_progress(phase=f"facts of {agent}", done=after or 0)

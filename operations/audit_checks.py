@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from ..clock import day_number
+from ..config import Settings
 from ..model import TIERS, Derived
 from ..store import Store
 from ..tiers.derive import derive
@@ -54,7 +55,7 @@ def audited_agents(store: Store) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def facts_off(store: Store, agent_id: str, after: int, today: int) -> tuple[list[Off], int | None]:
+def facts_off(store: Store, agent_id: str, after: int, today: int, settings: Settings) -> tuple[list[Off], int | None]:
     """Compare a batch of facts with what their rows say today; facts that wait to be derived are left out.
 
     Returns what is off, and the row to go on after, None at the end.
@@ -66,9 +67,9 @@ def facts_off(store: Store, agent_id: str, after: int, today: int) -> tuple[list
     )
     stored = _stored(store, agent_id, [fact for _, fact in rows])
     indexed = _indexed(store, [n for n, _ in rows])
-    scoring = agent_limits(store, agent_id).scoring
+    scoring = agent_limits(store, agent_id, settings).scoring
     found: list[Off] = []
-    for each in derive(store, agent_id, [fact for _, fact in rows], today):
+    for each in derive(store, agent_id, [fact for _, fact in rows], today, settings):
         row = stored.get(each.fact_id)
         if row is None:
             found.append(("a fact has no derived values", each.fact_id))

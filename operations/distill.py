@@ -9,7 +9,7 @@ from ..errors import UsageError
 from ..ingest.distil import shortened, summary
 from ..ingest.mask import mask_text
 from ..ingest.metadata import gather, unique
-from ..ingest.talk import Distilled, distil_talk
+from ..ingest.talk import Distilled, distil_talk, room_for
 from ..store import Store
 from ..tiers.counters import count_llm_fallbacks
 from .llm import Llm, LlmError, llm_of
@@ -32,12 +32,13 @@ _WORD = re.compile(r"[A-Za-z]{3,}|\d+|[\u3400-\u9fff]")
 async def distill(memory: Memory, request: DistillRequest) -> DistillReply:
     """Distil the text, or the file; nothing is stored but the count of a model that failed."""
     text = await _asked(memory, request)
-    limit = memory.settings.distillation.max_distilled_bytes
-    wanted = request.llm or bool(request.llm_endpoint) or memory.settings.distillation.mode == "llm"
+    chosen = memory.settings.distillation
+    limit = room_for(chosen.max_distilled_bytes, chosen.aggression)
+    wanted = request.llm or bool(request.llm_endpoint) or chosen.mode == "llm"
     endpoint = llm_of(memory.settings, request.llm_endpoint) if wanted else None
     found = await by_model(endpoint, text, limit) if endpoint is not None else None
     reply = DistillReply(
-        distilled=found or distil_talk(text, limit),
+        distilled=found or distil_talk(text, chosen.max_distilled_bytes, chosen.aggression),
         mode="rule" if found is None else "llm",
         original_size=len(text.encode()),
         distilled_size=0,

@@ -29,7 +29,7 @@ FACT_REASONS: dict[FactState, str] = {
     "superseded": "A later fact contradicts it; history shows which.",
     "merged": "It was merged into another fact; history shows which.",
     "forgotten": "It was forgotten on request; memoryd undo lifts that.",
-    "expired": "Nothing has said it for ten years.",
+    "expired": "Nothing has said it for as long as cold.retention_years sets.",
 }
 
 NOTE_REASONS: dict[NoteState, str] = {

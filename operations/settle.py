@@ -103,7 +103,7 @@ def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
 def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int, settings: Settings) -> None:
     facts = [*facts, *later_wordings(tx.store, agent, facts)]
     scoring = agent_limits(tx.store, agent, settings).scoring
-    found = derive(tx.store, agent, facts, day)
+    found = derive(tx.store, agent, facts, day, settings)
     numbers = _numbers(tx.store, agent, facts)
     live = {each.fact_id: (numbers[each.fact_id][1], each.category) for each in found if each.state == "live"}
     entries = _index_entries(tx.store, agent, live)

@@ -8,15 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..clock import MS_PER_DAY, day_number
-from ..config import ScoringSettings
+from ..config import Settings
 from ..model import COMMAND_PATH, Derived, FactState
 from ..store import Store
 from .evidence import Evidence, Mention, gather
-from .limits import agent_limits
+from .limits import Limits, agent_limits
 from .score import FROZEN_BELOW, age_of, score
 
-EXPIRY_DAYS = 3653
-"""Ten years after first_seen, retracted facts and frozen stored ones count as expired."""
 FROZEN_AGE_DAYS = 30
 """A younger fact is warm or cold, never frozen for good."""
 DEFAULT_CATEGORY = "general"
@@ -37,15 +35,17 @@ class _Said(NamedTuple):
     task_state: str
 
 
-def derive(store: Store, agent_id: str, fact_ids: Sequence[str], today: int) -> list[Derived]:
-    """Derive the facts of one agent; `today` in days since 1970.
+def derive(
+    store: Store, agent_id: str, fact_ids: Sequence[str], today: int, settings: Settings | None = None
+) -> list[Derived]:
+    """Derive the facts of one agent; `today` in days since 1970, `settings` this device's, defaults if None.
 
     Ids without a fact row are absent from the result; `summary` is left empty, and `distilled` where no
     model made it: they come from the text.
     """
     evidence = gather(store, agent_id, fact_ids)
-    scoring = agent_limits(store, agent_id).scoring
-    return [_derive_one(evidence, fact, today, scoring) for fact in dict.fromkeys(fact_ids) if fact in evidence.facts]
+    limits = agent_limits(store, agent_id, settings)
+    return [_derive_one(evidence, fact, today, limits) for fact in dict.fromkeys(fact_ids) if fact in evidence.facts]
 
 
 def chain(evidence: Evidence, fact: str) -> Iterator[str]:
@@ -69,7 +69,7 @@ def mention_ms(date: str) -> int:
     return day_number(dt.date.fromisoformat(date[:10])) * MS_PER_DAY + minutes * _MS_PER_MINUTE
 
 
-def _derive_one(evidence: Evidence, fact: str, today: int, scoring: ScoringSettings) -> Derived:
+def _derive_one(evidence: Evidence, fact: str, today: int, limits: Limits) -> Derived:
     standing = evidence.counting(fact)
     created = _created_at(evidence, fact)
     said = _said(evidence, fact)
@@ -88,7 +88,7 @@ def _derive_one(evidence: Evidence, fact: str, today: int, scoring: ScoringSetti
         distilled=_distilled(evidence.edits.get(fact, {}).get("distilled")),
         summary="",
     )
-    derived.state = _state(evidence, derived, today, scoring)
+    derived.state = _state(evidence, derived, today, limits)
     return derived
 
 
@@ -141,10 +141,10 @@ def _latest_day(mentions: Sequence[Mention], created_at: int) -> int:
     return max(days, default=created_at // MS_PER_DAY)
 
 
-def _state(evidence: Evidence, derived: Derived, today: int, scoring: ScoringSettings) -> FactState:
+def _state(evidence: Evidence, derived: Derived, today: int, limits: Limits) -> FactState:
     fact = derived.fact_id
     edits = evidence.edits.get(fact, {})
-    old = today - evidence.facts[fact] // MS_PER_DAY >= EXPIRY_DAYS
+    old = today - evidence.facts[fact] // MS_PER_DAY >= limits.expiry_days
     if fact in evidence.forgotten:
         return "forgotten"
     if not evidence.counting(fact):
@@ -153,7 +153,7 @@ def _state(evidence: Evidence, derived: Derived, today: int, scoring: ScoringSet
         return "merged"
     if edits.get("superseded_by"):
         return "superseded"
-    if old and _is_stored_only(evidence, fact) and _is_frozen(derived, today, scoring) and fact not in evidence.held:
+    if old and _is_stored_only(evidence, fact) and _is_frozen(derived, today, limits) and fact not in evidence.held:
         return "expired"
     return "live"
 
@@ -162,6 +162,6 @@ def _is_stored_only(evidence: Evidence, fact: str) -> bool:
     return all(each.path == COMMAND_PATH for each in evidence.counting(fact))
 
 
-def _is_frozen(derived: Derived, today: int, scoring: ScoringSettings) -> bool:
+def _is_frozen(derived: Derived, today: int, limits: Limits) -> bool:
     age = age_of(derived.latest_day, derived.on_page, today)
-    return age > FROZEN_AGE_DAYS and score(derived.importance, age, derived.access_days, scoring) < FROZEN_BELOW
+    return age > FROZEN_AGE_DAYS and score(derived.importance, age, derived.access_days, limits.scoring) < FROZEN_BELOW

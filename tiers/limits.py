@@ -1,26 +1,35 @@
 """One agent's limits and scoring: the configuration, overridden by what the agent's own rows say."""
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any, TypeVar
 
 import msgspec
 
-from ..config import HotSettings, ScoringSettings, Settings, TreeSettings, WarmSettings
+from ..config import ColdSettings, HotSettings, ScoringSettings, Settings, TreeSettings, WarmSettings
 from ..store import Store
 
 SECTION = "settings"
 """The section of `hot_items` that holds an agent's limits and scoring; its keys are the tables of `config.toml`."""
 
-S = TypeVar("S", HotSettings, WarmSettings, ScoringSettings, TreeSettings)
+_DAYS_A_YEAR = 365.25
+
+S = TypeVar("S", HotSettings, WarmSettings, ScoringSettings, TreeSettings, ColdSettings)
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What one agent's hot state, warm tier, scores and tree go by."""
+    """What one agent's hot state, warm tier, scores, tree and cold memory go by."""
 
     hot: HotSettings
     warm: WarmSettings
     scoring: ScoringSettings
     tree: TreeSettings
+    cold: ColdSettings
+
+    @property
+    def expiry_days(self) -> int:
+        """So many days after first_seen retracted facts, and stored ones that are frozen, count as expired."""
+        return ceil(self.cold.retention_years * _DAYS_A_YEAR)
 
 
 def agent_limits(store: Store, agent_id: str, settings: Settings | None = None) -> Limits:
@@ -35,6 +44,7 @@ def agent_limits(store: Store, agent_id: str, settings: Settings | None = None) 
         warm=_overridden(base.warm, own.get("warm")),
         scoring=_overridden(base.scoring, own.get("scoring")),
         tree=_overridden(base.tree, own.get("tree")),
+        cold=_overridden(base.cold, own.get("cold")),
     )
 
 

@@ -15,7 +15,6 @@ from ..config import ScoringSettings, Settings
 from ..model import TIERS, Derived, Tier
 from ..store import Store, Tx
 from .counters import count_evictions
-from .derive import EXPIRY_DAYS
 from .hot import hot_facts
 from .limits import Limits, agent_limits
 from .ranking import Ranked, Ranking
@@ -77,8 +76,9 @@ def retier_rest(
     that was started again. Hot and warm facts keep their tier until `retier`. Facts that may have expired
     are marked for deriving.
     """
-    scoring = agent_limits(tx.store, agent_id, settings).scoring
-    walked = f"{today} {_JSON.encode(scoring).decode()}"
+    limits = agent_limits(tx.store, agent_id, settings)
+    scoring = limits.scoring
+    walked = f"{today} {limits.expiry_days} {_JSON.encode(scoring).decode()}"
     if tx.store.meta(f"tiers/{agent_id}") == walked:
         return None
     rows = tx.execute(
@@ -97,7 +97,7 @@ def retier_rest(
             changed.append((int(n or 0), new_score, kept))
     _write(tx, changed)
     last = int(rows[-1][0] or 0) if rows else after
-    _touch_expiring(tx, agent_id, today, after, last)
+    _touch_expiring(tx, agent_id, today - limits.expiry_days, after, last)
     if len(rows) == limit:
         return last
     tx.set_meta(f"tiers/{agent_id}", walked)
@@ -174,12 +174,15 @@ def _write(tx: Tx, changed: list[tuple[int, float, str]]) -> None:
         )
 
 
-def _touch_expiring(tx: Tx, agent_id: str, today: int, after: int, last: int) -> None:
-    """Mark retracted facts, and stored ones that are frozen, once they are ten years old (DATA section 3)."""
+def _touch_expiring(tx: Tx, agent_id: str, expired: int, after: int, last: int) -> None:
+    """Mark retracted facts, and stored ones that are frozen, once they are old enough (DATA section 3).
+
+    Facts first seen on the day `expired` or before are; a longer retention brings back those that are not any more.
+    """
     tx.run(
         "INSERT OR IGNORE INTO dirty SELECT d.agent_id, d.fact_id FROM derived d NOT INDEXED JOIN facts f ON f.n = d.n"
-        " WHERE d.n > ? AND d.n <= ? AND d.agent_id = ? AND f.first_seen < ?"
-        " AND (d.state = 'retracted' OR d.state = 'live' AND d.tier = 'frozen' AND NOT EXISTS"
-        " (SELECT 1 FROM mentions m WHERE m.agent_id = d.agent_id AND m.fact_id = d.fact_id AND m.path <> ''))",
-        (after, last, agent_id, (today - EXPIRY_DAYS + 1) * MS_PER_DAY),
+        " WHERE d.n > ? AND d.n <= ? AND d.agent_id = ? AND (d.state = 'expired' AND f.first_seen >= ?"
+        " OR f.first_seen < ? AND (d.state = 'retracted' OR d.state = 'live' AND d.tier = 'frozen' AND NOT EXISTS"
+        " (SELECT 1 FROM mentions m WHERE m.agent_id = d.agent_id AND m.fact_id = d.fact_id AND m.path <> '')))",
+        (after, last, agent_id, *[(expired + 1) * MS_PER_DAY] * 2),
     )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time
 
 import pytest
 from memoryd.clock import ManualClock
-from memoryd.daemon.calendar import AFTER_FAILURE_S, AFTER_START_S, every_day, every_hours, every_month
+from memoryd.daemon.calendar import AFTER_FAILURE_S, AFTER_START_S, every_day, every_hours, every_month, every_week
 from memoryd.daemon.scheduler import Scheduler
 from memoryd.errors import UnavailableError
 
@@ -187,3 +187,12 @@ def test_the_first_of_the_month_and_every_second_hour():
     assert monthly(ms("2026-01-01T03:39")) == ms("2025-12-01T03:40")
     hours = every_hours(2)
     assert hours(7_200_000) == hours(14_399_999) == 7_200_000
+
+
+def test_a_week_begins_on_monday(zone):
+    """The latest Monday at that time, on the day itself only once the time has come."""
+    latest = every_week(AT)
+
+    assert local(latest(ms("2026-02-18T12:00"))) == "2026-02-16T03:40"
+    assert local(latest(ms("2026-02-16T03:39"))) == "2026-02-09T03:40"
+    assert local(latest(ms("2026-02-16T03:41"))) == "2026-02-16T03:40"

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from memoryd.clock import ManualClock
+from memoryd.config import ConsolidationSettings, Settings
 from memoryd.daemon import upkeep as upkeep_module
 from memoryd.daemon.calendar import AFTER_START_S
 from memoryd.daemon.scheduler import Scheduler
@@ -22,11 +23,14 @@ class Bench:
         self.damaged = False
         snapshots = SimpleNamespace(last_ms=0, take=self.take)
         self.memory = SimpleNamespace(
-            sync=object() if cloud else None, snapshots=snapshots, thread=SimpleNamespace(damage=None)
+            sync=object() if cloud else None,
+            snapshots=snapshots,
+            thread=SimpleNamespace(damage=None),
+            settings=Settings(),
         )
         self.scheduler = Scheduler(self.clock, lambda _: None)
         self.last: dict[str, float] = {}
-        modes = {mode: (latest, self.work(f"consolidate {mode}")) for mode, (latest, _) in upkeep_module._MODES.items()}
+        modes = {mode: (*when, self.work(f"consolidate {mode}")) for mode, (*when, _) in upkeep_module._MODES.items()}
         monkeypatch.setattr(upkeep_module, "_MODES", modes)
         monkeypatch.setattr(upkeep_module, "last_consolidated", self.last_consolidated)
         monkeypatch.setattr(upkeep_module, "drill_when_due", self.work("drill"))
@@ -112,3 +116,27 @@ async def test_a_snapshot_that_meets_damage_has_the_database_looked_at(bench):
     await Upkeep(one.memory, one.clock).enter(one.scheduler)
     await one.live(AFTER_START_S + 300)
     assert isinstance(one.memory.thread.damage, StoreDamagedError)
+
+
+@pytest.mark.parametrize(
+    ("frequency", "runs"), [("hourly", 24), ("2-hourly", 12), ("daily", 1), ("weekly", 0), ("never", 0)]
+)
+async def test_quick_consolidation_runs_as_often_as_configured(bench, frequency, runs):
+    """`consolidation.warm_eviction`, also after the settings were read again; the deeper modes are off here."""
+    one = bench()
+    one.last = dict.fromkeys(("monthly", "daily", "quick"), one.clock.now_ms() / 1000)
+    await Upkeep(one.memory, one.clock).enter(one.scheduler)
+    one.memory.settings.consolidation = ConsolidationSettings(frequency, "never", "never")
+    done = await one.live(24 * HOUR)
+    assert abs(done.count("consolidate quick") - runs) <= (1 if runs > 1 else 0)
+    assert not {"consolidate daily", "consolidate monthly"} & set(done)
+
+
+async def test_a_rebuild_that_is_never_due_leaves_the_daily_one(bench):
+    """`consolidation.tree_rebuild = "never"`: a new memory begins with the daily mode."""
+    one = bench()
+    one.memory.settings.consolidation = ConsolidationSettings(tree_rebuild="never", tree_prune="weekly")
+    await Upkeep(one.memory, one.clock).enter(one.scheduler)
+    done = await one.live(7 * 24 * HOUR, step=1800)
+    assert "consolidate monthly" not in done
+    assert done.count("consolidate daily") in (1, 2)
