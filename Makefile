@@ -9,7 +9,7 @@ WORKSPACE ?=
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench chaos demo clean
+.PHONY: help run test lint format bench chaos soak demo clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ bench: $(VENV)/.test ## measure the budgets and print them
 
 chaos: $(VENV)/.test ## kill the daemon KILLS times (100) under edits and a cloud that comes and goes
 	$(BIN)/python tests/chaos/chaos.py --kills $(or $(KILLS),100)
+
+soak: $(VENV)/.test ## edit on two devices for MINUTES minutes (60), their server killed or frozen every 30 s
+	$(BIN)/python tests/chaos/two_devices.py --minutes $(or $(MINUTES),60)
 
 demo: $(VENV)/.test ## play two devices and a lost machine against a local sqld
 	$(BIN)/python examples/demo.py

@@ -11,6 +11,7 @@ from typing import Any
 from ..clock import day_number
 from ..errors import MemorydError
 from ..store import Store
+from ..store.log import NEWER
 from ..store.thread import Priority
 from ..tiers.counters import read_counters, write_counters
 from ..tiers.hot import hot_state
@@ -188,8 +189,7 @@ def _new_facts(store: Store, agent_id: str, after: int) -> tuple[int, int, int]:
 
 def _new_mentions(store: Store, agent_id: str, rev: int) -> int:
     ((count,),) = store.execute(
-        "SELECT count(*) FROM mentions INDEXED BY mentions_rev WHERE rev > 0 AND rev > ? AND agent_id = ?"
-        " AND path <> ''",
+        f"SELECT count(*) FROM mentions INDEXED BY mentions_rev WHERE {NEWER} AND agent_id = ? AND path <> ''",
         (rev, agent_id),
     )
     return int(count or 0)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from .adapter import ResultRow, Value
-from .log import KEYS, TABLES, lost_logs, pushed_rev
+from .log import KEYS, NEWER, TABLES, lost_logs, pushed_rev
 from .store import Store
 
 COMPARE_ROWS = 2_000
@@ -33,10 +33,8 @@ class TableRow(msgspec.Struct, frozen=True):
 def unsent(store: Store) -> Unsent:
     """What a comparison has to leave out."""
     rev = pushed_rev(store)
-    notes = store.execute(
-        "SELECT agent_id, path FROM notes WHERE rev > 0 AND rev > ? AND device = ?", (rev, store.device)
-    )
-    facts = store.execute("SELECT agent_id, fact_id FROM forgotten WHERE rev > 0 AND rev > ?", (rev,))
+    notes = store.execute(f"SELECT agent_id, path FROM notes WHERE {NEWER} AND device = ?", (rev, store.device))
+    facts = store.execute(f"SELECT agent_id, fact_id FROM forgotten WHERE {NEWER}", (rev,))
     return Unsent(rev, {(a, p) for a, p in notes}, {(a, f) for a, f in facts}, store.device, lost_logs(store))
 
 

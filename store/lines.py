@@ -7,7 +7,7 @@ import msgspec
 
 from ..model import ChunkRow
 from .adapter import Value
-from .log import PAGE_BYTES, PAGE_ROWS, TABLES, bytes_between, measure, page_end
+from .log import NEWER, PAGE_BYTES, PAGE_ROWS, TABLES, bytes_between, measure, page_end
 from .store import Store
 
 # 17 digits bring every double back exactly; SQLite's own JSON writes 15.
@@ -26,7 +26,7 @@ _LINES = {
     "tree_nodes": f"'tree_node', agent_id, path, description, version, {_BOOL.format('deleted')}",
     "devices": "'device', device, name, platform, created_at, json(notes_extra), json(succeeds)",
 }
-_WITHIN = "rev > 0 AND rev > ? AND rev <= ?"
+_WITHIN = f"{NEWER} AND rev <= ?"
 _ALL_REVISIONS = " UNION ALL ".join(
     f"SELECT * FROM (SELECT rev FROM {each.name} WHERE {_WITHIN} ORDER BY rev LIMIT ?)" for each in TABLES
 )

@@ -25,6 +25,9 @@ from .store import Store, Tx
 PAGE_ROWS = 2_000
 PAGE_BYTES = 512 * 1024
 """A page of rows is read in one call of the store thread (about 30 ms)."""
+NEWER = "rev > ? AND rev > 0"
+"""SQL for rows of a later revision. `rev > 0` lets the planner take the partial index, and has to stand last: the
+first bound is where it begins to read, so that the other order reads every row since the beginning."""
 _ROW_BYTES = 200
 """What a row costs beside its text and chunks [bytes, about]."""
 
@@ -105,9 +108,8 @@ def measure(store: Store, after: int, upto: int, limit: int = PAGE_ROWS) -> list
     """`(rev, bytes)` of the next rows of this device's log with `after` < rev ≤ `upto`, ascending, `limit` at most."""
     found: list[tuple[int, int]] = []
     for table in TABLES:
-        # "rev > 0" lets the planner take the partial index.
         rows = store.execute(
-            f"SELECT rev, {table.size} FROM {table.name} WHERE rev > 0 AND rev > ? AND rev <= ? ORDER BY rev LIMIT ?",
+            f"SELECT rev, {table.size} FROM {table.name} WHERE {NEWER} AND rev <= ? ORDER BY rev LIMIT ?",
             (after, upto, limit),
         )
         found.extend((_number(rev), _number(size) + _ROW_BYTES) for rev, size in rows)
@@ -129,9 +131,7 @@ def rows_between(store: Store, after: int, upto: int) -> list[Row]:
     """The rows of this device's log with `after` < rev ≤ `upto`, by rev."""
     found: list[tuple[int, Row]] = []
     for table in TABLES:
-        rows = store.execute(
-            f"SELECT rev, {table.columns} FROM {table.name} WHERE rev > 0 AND rev > ? AND rev <= ?", (after, upto)
-        )
+        rows = store.execute(f"SELECT rev, {table.columns} FROM {table.name} WHERE {NEWER} AND rev <= ?", (after, upto))
         found.extend((_number(rev), table.row(*values)) for rev, *values in rows)
     found.sort(key=_revision)
     return [row for _, row in found]
@@ -168,7 +168,7 @@ def _revisions(store: Store, after: int, upto: int, limit: int) -> list[int]:
     found: list[int] = []
     for table in TABLES:
         rows = store.execute(
-            f"SELECT rev FROM {table.name} WHERE rev > 0 AND rev > ? AND rev <= ? ORDER BY rev LIMIT ?",
+            f"SELECT rev FROM {table.name} WHERE {NEWER} AND rev <= ? ORDER BY rev LIMIT ?",
             (after, upto, limit),
         )
         found.extend(_number(rev) for (rev,) in rows)
@@ -178,14 +178,13 @@ def _revisions(store: Store, after: int, upto: int, limit: int) -> list[int]:
 def bytes_between(store: Store, after: int, upto: int) -> int:
     """How many bytes the rows with `after` < rev ≤ `upto` have beside their keys."""
     parts = " + ".join(
-        f"(SELECT coalesce(sum({each.size}), 0) FROM {each.name} WHERE rev > 0 AND rev > ? AND rev <= ?)"
-        for each in TABLES
+        f"(SELECT coalesce(sum({each.size}), 0) FROM {each.name} WHERE {NEWER} AND rev <= ?)" for each in TABLES
     )
     return _number(store.execute(f"SELECT {parts}", (after, upto) * len(TABLES))[0][0])
 
 
 def _count(store: Store, after: int) -> int:
-    parts = " + ".join(f"(SELECT count(*) FROM {each.name} WHERE rev > 0 AND rev > ?)" for each in TABLES)
+    parts = " + ".join(f"(SELECT count(*) FROM {each.name} WHERE {NEWER})" for each in TABLES)
     return _number(store.execute(f"SELECT {parts}", (after,) * len(TABLES))[0][0])
 
 

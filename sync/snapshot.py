@@ -10,7 +10,7 @@ import msgspec
 
 from ..store import Store
 from ..store.forget import DUTY_SNAPSHOT
-from ..store.log import PAGE_ROWS, measure
+from ..store.log import NEWER, PAGE_ROWS, measure
 from ..store.sent import last_confirmed
 from ..store.thread import Priority, StoreThread
 from .push import Page, Pusher, packed
@@ -93,7 +93,7 @@ def _duty_done(store: Store, upto: int) -> None:
 
 def duty_done(store: Store, subject: str, upto: int) -> None:
     """The log of `subject` ('' for our own) was written anew from what was known at the revision `upto`."""
-    if store.execute("SELECT 1 FROM forgotten WHERE rev > 0 AND rev > ?", (upto,)):
+    if store.execute(f"SELECT 1 FROM forgotten WHERE {NEWER}", (upto,)):
         return  # forgotten while parts were on their way: they may still hold it
     with store.transaction() as tx:
         tx.run("DELETE FROM duties WHERE kind = ? AND subject = ?", (DUTY_SNAPSHOT, subject))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memoryd.store.adapter import Database
+from memoryd.store.log import KEYS, TABLES
 
 Rows = set[tuple[Any, ...]]
 
@@ -26,6 +27,17 @@ _QUESTIONS = {
     "forgotten": "SELECT agent_id, fact_id FROM forgotten WHERE version > lifted_version",
     "waiting": "SELECT * FROM dirty",
 }
+_SHARED = {
+    **{
+        name: f"SELECT {columns} FROM {name}"
+        for name, columns in ((t.name, t.columns) for t in TABLES if t.name in KEYS)
+    },
+    "derived": "SELECT agent_id, fact_id, state, tier, round(score, 9), category, importance, kind, task_state,"
+    " created_at, latest_day, on_page, access_days, distilled, summary FROM derived",
+    "index": "SELECT f.agent_id, f.id, s.body, s.headings, s.category, s.extra, s.agent FROM search_index s"
+    " JOIN facts f ON f.n = s.rowid",
+    "waiting": "SELECT * FROM dirty",
+}
 _TORN = f"""SELECT n.path, n.mentions, (SELECT count(*) FROM mentions m WHERE m.agent_id = n.agent_id
  AND m.device = n.device AND m.path = n.path) AS held FROM notes n WHERE n.{_OWN} AND held <> n.mentions"""
 
@@ -34,6 +46,12 @@ def dump(database: Path) -> dict[str, Rows]:
     """Everything that the files alone decide. The daemon must have ended."""
     with closing(Database(database)) as db:
         return {name: set(db.execute(sql)) for name, sql in _QUESTIONS.items()}
+
+
+def shared(database: Path) -> dict[str, Rows]:
+    """Everything in which devices of one memory agree, row by row. The daemon must have ended."""
+    with closing(Database(database)) as db:
+        return {name: set(db.execute(sql)) for name, sql in _SHARED.items()}
 
 
 def soundness(database: Path) -> list[str]:

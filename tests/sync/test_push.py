@@ -10,7 +10,7 @@ import pytest
 from memoryd.model import Row, fact_id
 from memoryd.store.forget import forget_fact
 from memoryd.store.lines import next_lines
-from memoryd.store.log import count_live, count_unsent, measure, next_page, page_end, rows_between
+from memoryd.store.log import NEWER, TABLES, count_live, count_unsent, measure, next_page, page_end, rows_between
 from memoryd.store.notes import delete_note
 from memoryd.store.versions import record_access, set_edit, set_hot_item, set_tree_node
 from memoryd.sync import push
@@ -47,6 +47,18 @@ async def test_a_note_row_comes_after_everything_it_names(one):
     kinds = [line.split('"')[1] for line in lines(segments(one)[0][1])]
     assert kinds.index("note") == len(kinds) - 1
     assert sorted(kinds) == ["chunk", "device", "fact", "fact", "mention", "mention", "note"]
+
+
+async def test_a_push_begins_to_read_where_the_last_one_ended(one):
+    """Every table is searched from the revision that was asked for on, not from its beginning."""
+    for table in TABLES[:-1]:
+        sql = f"EXPLAIN SELECT {table.columns} FROM {table.name} WHERE {NEWER} AND rev <= ?"
+        steps = await one.call(lambda store, sql=sql: store.execute(sql, (1, 2)))
+
+        # opcode, p1, p2, p3: `Variable 1` puts the first parameter into register p2, `SeekGT` reads it as p3.
+        ((_, _, register, *_),) = [step[1:] for step in steps if step[1:3] == ("Variable", 1)]
+        (seek,) = [step for step in steps if step[1] == "SeekGT"]
+        assert seek[4] == register, table.name
 
 
 async def test_a_large_memory_is_cut_into_segments(one, monkeypatch):
