@@ -1,6 +1,7 @@
 """Replies of the memory model's commands as people read them; `people` has the rest."""
 
 import datetime as dt
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -112,11 +113,53 @@ def _minute(seconds: float) -> str:
     return dt.datetime.fromtimestamp(seconds, dt.UTC).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
+def show_task(reply: dict[str, Any], console: Console) -> None:
+    """The tasks as a table, or one task with its notes and its checkpoint."""
+    if "tasks" in reply:
+        table = Table("task", "status", "changed", "goal", box=None, padding=(0, 2, 0, 0))
+        for each in reply["tasks"]:
+            table.add_row(Text(each["name"]), each["status"], _minute(each["updated_at"]), Text(each["goal"]))
+        console.print(table if reply["tasks"] else "No task is under way.")
+        for each in reply["damaged"]:
+            console.print(Text(each["reason"], "red"), soft_wrap=True)
+        return
+    task = reply["task"]
+    console.print(Text.assemble((reply["name"], "bold"), f"  {task.get('status', '')}  {task.get('goal', '')}"))
+    for note in task.get("notes", []):
+        said = note if isinstance(note, dict) else {"text": note}
+        when = _minute(said["at"]) if isinstance(said.get("at"), int | float) else ""
+        console.print(Text.assemble(("  " + when, "dim"), f"  {said.get('text', '')}"), soft_wrap=True)
+    if "checkpoint" in task:
+        console.print(Text(f"  checkpoint: {json.dumps(task['checkpoint'], ensure_ascii=False)}"), soft_wrap=True)
+    ended = f"gone; {len(reply['facts'])} facts came of it" if reply["removed"] else reply["file"]
+    console.print(Text(f"{ended}, {reply['size_bytes']:,} of {reply['max_bytes']:,} bytes", "dim"), soft_wrap=True)
+    if reply["masked"]:
+        console.print(Text(f"{reply['masked']} secrets were masked.", "yellow"))
+
+
+def show_session(reply: dict[str, Any], console: Console) -> None:
+    """The sessions as a table, or one session turn by turn."""
+    if "sessions" in reply:
+        table = Table("session", "last", "turns", "bytes", "kept until", box=None, padding=(0, 2, 0, 0))
+        for each in reply["sessions"]:
+            numbers = (f"{each['turns']}", f"{each['size_bytes']:,}", _day(each["expires_at"]))
+            table.add_row(Text(each["name"]), _minute(each["last_at"]), *numbers)
+        console.print(table if reply["sessions"] else "No session is kept.")
+        return
+    session = reply["session"]
+    console.print(Text(session["name"] + (" (ended)" if session["ended"] else ""), "bold"))
+    for turn in reply["turns"]:
+        console.print(Text.assemble((f"  {turn['role']}: ", "bold"), turn["text"]), soft_wrap=True)
+    console.print(Text(f"{session['size_bytes']:,} of {reply['max_bytes']:,} bytes", "dim"))
+
+
 LAYOUTS: dict[str, Callable[[Any, Console], None]] = {
     "audit": show_audit,
     "cold": show_cold,
     "context": show_context,
     "hot": show_hot,
+    "session": show_session,
+    "task": show_task,
     "tree": show_tree,
     "undo": show_undo,
 }

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ..clock import day_number
 from ..store import Store
+from ..store.sessions import sessions, turns
 from ..store.thread import Priority
 from ..tiers.hot import hot_state
 from ..tiers.page import render
@@ -18,15 +19,17 @@ _HITS = 20
 
 
 async def context(memory: Memory, request: ContextRequest) -> ContextReply:
-    """Hot state, tree and the best hits. Hits that found room count as read."""
+    """Hot state, tree, the latest session and the best hits. Hits that found room count as read."""
     hits: list[Hit] = []
     if request.query.strip():
         hits = await find_hits(memory, RetrieveRequest(agent_id=request.agent_id, query=request.query, limit=_HITS))
-    hot, nodes = await memory.thread.call(
+    hot, nodes, talk = await memory.thread.call(
         lambda store: _always(store, memory, request.agent_id), priority=Priority.READ
     )
     found = [_hit_line(hit) for hit in hits]
-    lines = [*hot, "", "## Tree", "", *nodes, *(["", "## Found", "", *found] if found else [])]
+    lines = [*hot, "", "## Tree", "", *nodes]
+    lines += ["", "## Last session", "", *talk] if talk else []
+    lines += ["", "## Found", "", *found] if found else []
     kept = _fitting(lines, request.max_bytes)
     shown = hits[: max(0, len(kept) - (len(lines) - len(found)))]
     if request.query.strip():
@@ -35,12 +38,15 @@ async def context(memory: Memory, request: ContextRequest) -> ContextReply:
     return ContextReply(text, len(text.encode()), request.max_bytes, len(lines) - len(kept), shown)
 
 
-def _always(store: Store, memory: Memory, agent_id: str) -> tuple[list[str], list[str]]:
-    """The lines of hot state, as MEMORY.md has them, and of the tree."""
+def _always(store: Store, memory: Memory, agent_id: str) -> tuple[list[str], list[str], list[str]]:
+    """The lines of hot state, as MEMORY.md has them, of the tree, and of the latest session."""
     hot = hot_state(store, agent_id, day_number(memory.clock.today()), memory.settings)
     nodes = tree(store, agent_id, memory.settings)[1:]
     shown = [f"- {node_line(each)} (warm:{each.warm_count}, cold:{each.cold_count})" for each in nodes]
-    return render(hot.state).splitlines(), shown
+    latest = next(iter(sessions(store, agent_id)), None)
+    said = turns(store, agent_id, latest.name) if latest is not None else []
+    talk = [f"- {role}: {' '.join(text.split())}" for _, role, text in said]
+    return render(hot.state).splitlines(), shown, talk
 
 
 def _hit_line(hit: Hit) -> str:

@@ -1,5 +1,8 @@
 """`forget`: a fact leaves this device, its log and, through tombstones, every other device."""
 
+import asyncio
+from collections.abc import Sequence
+
 from ..crash import crash_point
 from ..errors import NoInputError, UsageError
 from ..ingest.parse import parse_statement
@@ -15,6 +18,7 @@ from .prove import prove
 from .requests import ForgetRequest
 from .sync_replies import ForgetReply
 from .table import Outcome
+from .task_file import folder_of, says, task_files
 
 
 async def forget(memory: Memory, request: ForgetRequest) -> Outcome:
@@ -35,11 +39,18 @@ async def forget(memory: Memory, request: ForgetRequest) -> Outcome:
     duty = await memory.thread.call(
         lambda store: bool(store.execute("SELECT 1 FROM duties WHERE kind = 'snapshot'")), priority=Priority.READ
     )
-    reply = ForgetReply(facts, [_place(each) for each in places], duty and memory.sync is not None)
+    still = [_place(each) for each in places] + await asyncio.to_thread(_in_tasks, memory, agent, [*said, *texts])
+    reply = ForgetReply(facts, still, duty and memory.sync is not None)
     if request.prove:
         reply.proof = await prove(memory, agent, facts or [fact], list(dict.fromkeys([*said, *texts])))
         reply.log_rewrite_pending = reply.log_rewrite_pending and not reply.proof.gone
     return Outcome(reply, 0 if reply.proof is None or reply.proof.gone else 1)
+
+
+def _in_tasks(memory: Memory, agent_id: str, texts: Sequence[str]) -> list[str]:
+    """Where working tasks still say it: their files are left to whoever works on the task."""
+    files = task_files(folder_of(memory.workspace, agent_id))
+    return [f"{file.relative_to(memory.workspace).as_posix()}:{line}" for file in files for line in says(file, texts)]
 
 
 def named_fact(agent_id: str, fact: str, text: str) -> str:

@@ -99,6 +99,8 @@ class Memory:
         self._unsettled = 0
         self._later: set[asyncio.Task[None]] = set()
         self._settle_lock = asyncio.Lock()
+        self.tasks_lock = asyncio.Lock()
+        """Held while a working task's file is read and replaced."""
         self._copies_lock = asyncio.Lock()
 
     @classmethod

@@ -20,7 +20,7 @@ _BY_FACT = {
 }  # fmt: skip
 _BY_WORDS = {
     "facts": "text", "hot_items": "value", "blocks": "body", "undo_log": "before || after", "mentions": "code",
-    "edits": "value", "tree_nodes": "description",
+    "edits": "value", "tree_nodes": "description", "turns": "text",
 }  # fmt: skip
 _FREE_JSON = ("identity", "owner_profile", "projects")
 _BATCH = 50

@@ -15,11 +15,15 @@ from .replies import StoreReply
 from .requests import StoreRequest
 
 
-async def store(memory: Memory, request: StoreRequest) -> StoreReply:
-    """Store the fact; storing it again changes nothing but what was given anew."""
+async def store(memory: Memory, request: StoreRequest, *, kind: str = "") -> StoreReply:
+    """Store the fact; storing it again changes nothing but what was given anew.
+
+    `kind` is what the caller knows it to be, whatever its words say.
+    """
     mention = parse_statement(request.text, request.category, request.importance)
     if not mention.text:
         raise UsageError("The text holds no words.", "Give one sentence: --text 'Prefers tea over coffee'.")
+    mention.kind = kind or mention.kind
     mention.metadata = _merged(mention.metadata, request)
     fact = fact_id(request.agent_id, mention.text)
     await memory.thread.call(lambda store: _write(store, request.agent_id, mention))

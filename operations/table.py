@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from . import layer_requests as layers
 from . import requests as r
 
 Where = Literal["either", "daemon", "alone"]
@@ -54,6 +55,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("consolidate", r.ConsolidateRequest, "consolidate:consolidate", long=True),
         Operation("ingest-daily", r.IngestDailyRequest, "ingest_daily:ingest_daily", long=True),
         Operation("distill", r.DistillRequest, "distill:distill"),
+        Operation("task", layers.TaskRequest, "task:task"),
+        Operation("session", layers.SessionRequest, "session:session"),
         Operation("context", r.ContextRequest, "context:context"),
         Operation("search-url", r.SearchUrlRequest, "search_url:search_url"),
         Operation("sync-critical", r.SyncCriticalRequest, "sync_critical:sync_critical"),

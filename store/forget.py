@@ -7,6 +7,7 @@ import msgspec
 from .chunks import lines_saying, mask_lines, with_fence
 from .log import predecessors
 from .notes import note_body, replace_chunks
+from .sessions import mask_turns
 from .store import Tx
 
 _JSON = msgspec.json.Encoder()
@@ -84,6 +85,7 @@ def erase(tx: Tx, agent_id: str, fact: str) -> list[Place]:
         mask_words(tx, agent_id, _deleted_notes(tx, agent_id), str(text))
         tx.run("DELETE FROM search_index WHERE rowid = ?", (n,))
         tx.run("DELETE FROM derived WHERE n = ?", (n,))
+        mask_turns(tx, agent_id, [str(text)])
         tx.run("DELETE FROM blocks WHERE agent_id = ? AND instr(body, ?) > 0", (agent_id, text))
         tx.run(
             "DELETE FROM undo_log WHERE agent_id = ? AND (instr(before, ?) > 0 OR instr(after, ?) > 0)",

@@ -17,6 +17,8 @@ HOT = {
     "critical_lessons": [{"text": "Measure twice", "category": "craft", "importance": 0.9, "timestamp": 1}],
 }
 NODE = {"path": "ops/kestrel", "description": "The port", "warm_count": 3, "cold_count": 1200, "children": []}
+TASK = {"name": "port", "status": "active", "updated_at": 1_707_350_400, "goal": "Move it"}
+SESSION = {"name": "talk", "last_at": 1, "ended": True, "turns": 2, "size_bytes": 1024, "expires_at": 1_707_350_400}
 ROW = {"text": "A fact", "category": "x", "tier": "cold", "created_at": 1_707_350_400, "answered_by": "local"}
 COUNTS = {
     "ingested": 3, "balanced": True, "counts": {"warm": 2, "cold": 1, "hot": 0},
@@ -36,6 +38,16 @@ def shown(command, reply):
     [
         ("hot", HOT, ["agent_name: Robin", "EvoClaw · Active", "2024-02-08  Hackathon", "Measure twice (craft)"]),
         ("hot", {"done": "abc"}, ["done: abc"]),
+        ("task", {"tasks": [TASK], "damaged": [{"path": "x", "reason": "x.json is no task"}]},
+         ["port", "active", "Move it", "x.json is no task"]),
+        ("task", {"name": "port", "file": "memory/working/port.json", "size_bytes": 99, "max_bytes": 10240, "facts": [],
+                  "masked": 1, "removed": False, "task": {"status": "active", "goal": "Move it", "checkpoint": [1],
+                  "notes": ["by hand", {"at": "odd", "text": "no time"}, {"at": 1, "text": "copied"}]}},
+         ["port  active  Move it", "by hand", "no time", "copied", "checkpoint: [1]", "99 of 10,240", "1 secrets"]),
+        ("session", {"sessions": [SESSION]}, ["talk", "1,024"]),
+        ("session",
+         {"session": SESSION, "turns": [{"at": 1, "role": "user", "text": "Which port?"}], "max_bytes": 2048},
+         ["talk (ended)", "user: Which port?", "1,024 of 2,048 bytes"]),
         ("tree", {"nodes": [NODE], "size_bytes": 20, "max_size_bytes": 2048, "max_nodes": 50},
          ["kestrel", "The port", "3 warm, 1,200 cold", "1/50 nodes, 20/2,048 bytes"]),
         ("tree", {"pruned": 1, "paths": ["old"]}, ["pruned: 1", "old"]),

@@ -51,6 +51,7 @@ def test_a_newer_file_is_refused_and_left_alone(tmp_path, store):
 def test_an_upgrade_copies_the_file_first_and_is_one_transaction(tmp_path, monkeypatch):
     """A failed migration leaves the old schema and a copy; the next start goes on."""
     path = tmp_path / "m.db"
+    monkeypatch.setattr(store_module, "MIGRATIONS", ("001_rows.sql",))
     Store.open(path, ManualClock()).close()
     good = tmp_path / "002_more.sql"
     monkeypatch.setattr(store_module, "MIGRATIONS", ("001_rows.sql", "002_more.sql"))
