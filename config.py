@@ -34,6 +34,8 @@ class NotesSettings(msgspec.Struct, forbid_unknown_fields=True):
     """A larger note is backed up but not parsed."""
     max_backup_bytes: int = 100_000_000
     """A larger note is neither."""
+    max_ingest_seconds: Annotated[float, Meta(gt=0)] = 60.0
+    """A note that takes longer to parse is backed up but not parsed."""
     on_delete: Literal["retract", "keep"] = "retract"
 
 

@@ -27,7 +27,7 @@ class VanishedError(NoteError):
 
 
 class FileRead(msgspec.Struct):
-    """A whole file as one moment saw it. `data` is None when it is larger than the limit; `sha256` always fits."""
+    """A whole file as one moment saw it. A larger one than the limit is not read: no `data`, `sha256` is ''."""
 
     data: bytes | None
     size: int
@@ -92,21 +92,19 @@ def _read(fd: int, limit: int) -> FileRead:
     before = os.fstat(fd)
     if not stat.S_ISREG(before.st_mode):
         raise ValueError("it is not a regular file")
+    if before.st_size > limit:
+        return FileRead(None, before.st_size, before.st_mtime_ns, before.st_ctime_ns, before.st_ino, "")
     digest = hashlib.sha256()
     pieces: list[bytes] = []
     size = 0
-    while piece := os.read(fd, _PIECE):
+    while size <= limit and (piece := os.read(fd, _PIECE)):
         digest.update(piece)
         size += len(piece)
-        if size <= limit:
-            pieces.append(piece)
-        else:
-            pieces.clear()
+        pieces.append(piece)
     after = os.fstat(fd)
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or size != after.st_size:
         raise _TornReadError
-    data = b"".join(pieces) if size <= limit else None
-    return FileRead(data, size, after.st_mtime_ns, after.st_ctime_ns, after.st_ino, digest.hexdigest())
+    return FileRead(b"".join(pieces), size, after.st_mtime_ns, after.st_ctime_ns, after.st_ino, digest.hexdigest())
 
 
 def _why(error: Exception) -> str:

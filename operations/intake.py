@@ -22,7 +22,8 @@ from ..store.files import FileRecord, drop_file, known_files, write_file
 from ..store.notes import StatedNote, apply_note, delete_note, own_statements
 from ..store.thread import Priority, StoreThread
 from .prepare import Prepared
-from .preparing import Batch, Job, Preparer, prepare_batch
+from .preparing import Preparer
+from .reading import Job
 from .twins import second_names
 from .vanish import Hold, is_suspicious
 from .walk import Found, Walk, is_below_unknown, walk
@@ -138,7 +139,7 @@ class Intake:
         changed = 0
 
         def job(path: str) -> Job:
-            return Job(path, now.files[path].name, self.records.get(path))
+            return Job(path, now.files[path].name, self.records.get(path), now.files[path].stat.st_size)
 
         # Newest names first, and the lock let go between batches: a note saved while the archive is still
         # being read is in within a moment.
@@ -157,12 +158,17 @@ class Intake:
 
     async def _anew(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> list[Prepared]:
         """What was prepared; a file that somebody else took in meanwhile is read again, or older words would win."""
-        again = [Job(job.path, job.name, now) for job in jobs if (now := self.records.get(job.path)) is not job.known]
+        again = [
+            msgspec.structs.replace(job, known=now)
+            for job in jobs
+            if (now := self.records.get(job.path)) is not job.known
+        ]
         if not again:
             return list(prepared)
-        batch = Batch(str(self._root), self._settings.notes, self._clock.now_ms(), again)
-        fresh = {each.path: each for each in await asyncio.to_thread(prepare_batch, batch)}
-        return [fresh.get(each.path, each) for each in prepared]
+        old = {job.path for job in again}
+        async with Preparer(self._root, self._settings.notes, len(again)) as preparer:
+            fresh = [await preparer.one(job, self._clock.now_ms()) for job in again]
+        return [*(each for each in prepared if each.path not in old), *fresh]
 
     def _may_differ(self, path: str, found: Found) -> bool:
         record, stat = self.records.get(path), found.stat

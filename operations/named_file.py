@@ -10,11 +10,13 @@ from typing import BinaryIO
 import msgspec
 
 from ..errors import AccessError, NoInputError
+from ..ingest.encoding import count_lines
 from ..ingest.names import classify
-from ..ingest.parse import parse_note
 from ..model import DEFAULT_AGENT, ParsedNote
 from .memory import Memory
 from .prepare import with_year
+from .preparing import Preparer
+from .reading import Job
 
 _PIECE = 1 << 20
 
@@ -30,7 +32,27 @@ class NamedFile(msgspec.Struct):
 
 async def named_file(memory: Memory, file: str, agent_id: str) -> NamedFile:
     """Read and parse the file as ingest would; raises `NoInputError`, `AccessError`."""
-    return await asyncio.to_thread(_read_and_parse, memory, memory.workspace / file, agent_id)
+    path = memory.workspace / file
+    data, lines, mtime_ns = await asyncio.to_thread(_read, memory, path)
+    relative = _within(memory.workspace, path)
+    name = classify(relative or path.name, memory.settings.notes.extra)
+    owner = name.agent_id if relative and name.agent_id else agent_id
+    if data is None:
+        return NamedFile(relative or str(path), owner, b"", ParsedNote(b"", [], [], [], "too_large", whole=lines))
+    parsed = await parse_in_time(memory, relative or path.name, data)
+    return NamedFile(relative or str(path), owner, data, with_year(parsed, name, mtime_ns))
+
+
+async def parse_in_time(memory: Memory, path: str, data: bytes) -> ParsedNote:
+    """Parse the bytes of the note `path`; one that takes longer than ingest allows is `too_large`."""
+    settings = memory.settings.notes
+    name = classify(path, settings.extra)
+    name = name if name.kind == "page" else msgspec.structs.replace(name, kind="note")
+    known = memory.intake.records.get(path)
+    slow = known if known is not None and known.state == "too_large" else None  # it is not tried with the same bytes
+    async with Preparer(memory.workspace, settings, 1) as preparer:
+        prepared = await preparer.one(Job(path, name, slow, len(data), data), memory.clock.now_ms())
+    return prepared.parsed or ParsedNote(b"", [], [], [], "too_large", whole=count_lines(data))
 
 
 def todays_note(day: date, agent_id: str) -> str:
@@ -39,31 +61,18 @@ def todays_note(day: date, agent_id: str) -> str:
     return f"{folder}/{day.isoformat()}.md"
 
 
-def _read_and_parse(memory: Memory, path: Path, agent_id: str) -> NamedFile:
+def _read(memory: Memory, path: Path) -> tuple[bytes | None, int, int]:
+    """Bytes (None when there are too many even to keep), lines in that case, and the time of the last writing [ns]."""
     try:
         with open_regular(path, memory.workspace) as opened:
             stat = os.fstat(opened.fileno())
-            whole = stat.st_size <= memory.settings.notes.max_backup_bytes
-            data = opened.read() if whole else b""
-            count = 0 if whole else lines_of(opened)
+            if stat.st_size <= memory.settings.notes.max_backup_bytes:
+                return opened.read(), 0, stat.st_mtime_ns
+            return None, lines_of(opened), stat.st_mtime_ns
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise NoInputError(f"{path} is no file.", "Name an existing Markdown file.") from None
     except OSError as error:
         raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
-    relative = _within(memory.workspace, path)
-    name = classify(relative or path.name, memory.settings.notes.extra)
-    owner = name.agent_id if relative and name.agent_id else agent_id
-    if count:
-        return NamedFile(relative or str(path), owner, b"", ParsedNote(b"", [], [], [], "too_large", whole=count))
-    parsed = parse_note(
-        data,
-        path=relative or path.name,
-        agent_id=owner,
-        date=name.date,
-        is_page=name.kind == "page",
-        max_bytes=memory.settings.notes.max_ingest_bytes,
-    )
-    return NamedFile(relative or str(path), owner, data, with_year(parsed, name, stat.st_mtime_ns))
 
 
 def open_regular(path: Path, workspace: Path) -> BinaryIO:

@@ -1,6 +1,7 @@
 """From a path to a parsed note: reading and ingest joined, without the store, so that it can run beside it."""
 
 import datetime as dt
+import hashlib
 import time
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import msgspec
 
 from ..config import NotesSettings
 from ..errors import NoteError
+from ..ingest.encoding import count_lines
 from ..ingest.findings import about_year
 from ..ingest.mask import mask_bytes
 from ..ingest.names import Name
@@ -37,16 +39,16 @@ class Prepared(msgspec.Struct):
 
 def prepare(
     root: Path, path: str, name: Name, known: FileRecord | None, settings: NotesSettings, now_ms: int,
-    tree_paths: frozenset[str] = frozenset(),
+    *, data: bytes | None = None, body_only: bool = False,
 ) -> Prepared:  # fmt: skip
-    """Read one file and parse it unless nothing changed; never raises for a fault of that file."""
-    try:
-        file = read_note(root, path, settings.max_backup_bytes, time.sleep)
-    except VanishedError:
-        return Prepared(path, name, _record(path, name, None, now_ms), gone=True)
-    except NoteError as error:
-        record = known or _record(path, name, None, now_ms)
-        return Prepared(path, name, msgspec.structs.replace(record, state="unreadable", reason=error.message))
+    """Read one file and parse it unless nothing changed; never raises for a fault of that file.
+
+    `data` are its bytes where somebody has them already. With `body_only` it is masked and not parsed:
+    parsing it took too long.
+    """
+    file = _read(root, path, name, known, settings, now_ms, data)
+    if isinstance(file, Prepared):
+        return file
     record = _record(path, name, file, now_ms)
     if file.data is None:
         record.state = "too_large"
@@ -54,12 +56,47 @@ def prepare(
         return Prepared(path, name, record)
     if _says_the_same(known, record):
         return Prepared(path, name, _carried_over(record, known))
-    parsed = with_year(_parse(name, path, file.data, settings, tree_paths), name, file.mtime_ns)
+    parsed = _masked(file.data) if body_only else _parse(name, path, file.data, settings)
+    parsed = with_year(parsed, name, file.mtime_ns)
     record.state, record.totals = parsed.state, dict(parsed.totals)
     record.findings, record.masked = parsed.findings, parsed.masked
-    if parsed.state == "too_large":
+    if body_only:
+        record.reason = f"{_slowness(settings)}: backed up, not parsed"
+    elif parsed.state == "too_large":
         record.reason = f"larger than {settings.max_ingest_bytes:,} bytes: backed up, not parsed"
     return Prepared(path, name, record, parsed)
+
+
+def given_up(
+    root: Path, path: str, name: Name, known: FileRecord | None, settings: NotesSettings, now_ms: int,
+    *, data: bytes | None = None,
+) -> Prepared:  # fmt: skip
+    """A file that cannot even be masked in time: its hash and the reason, so that it waits for other bytes."""
+    file = _read(root, path, name, known, settings, now_ms, data)
+    if isinstance(file, Prepared):
+        return file
+    record = _record(path, name, file, now_ms)
+    record.state, record.reason = "too_large", f"{_slowness(settings)}: neither parsed nor backed up"
+    return Prepared(path, name, record)
+
+
+def _slowness(settings: NotesSettings) -> str:
+    return f"takes longer than {settings.max_ingest_seconds:g} s to parse, or ends the process that does"
+
+
+def _read(
+    root: Path, path: str, name: Name, known: FileRecord | None, settings: NotesSettings, now_ms: int,
+    data: bytes | None,
+) -> FileRead | Prepared:  # fmt: skip
+    if data is not None:
+        return FileRead(data, len(data), 0, 0, 0, hashlib.sha256(data).hexdigest())
+    try:
+        return read_note(root, path, settings.max_backup_bytes, time.sleep)
+    except VanishedError:
+        return Prepared(path, name, _record(path, name, None, now_ms), gone=True)
+    except NoteError as error:
+        record = known or _record(path, name, None, now_ms)
+        return Prepared(path, name, msgspec.structs.replace(record, state="unreadable", reason=error.message))
 
 
 def with_year(parsed: ParsedNote, name: Name, mtime_ns: int) -> ParsedNote:
@@ -92,7 +129,12 @@ def _carried_over(now: FileRecord, known: FileRecord | None) -> FileRecord:
     )
 
 
-def _parse(name: Name, path: str, data: bytes, settings: NotesSettings, tree_paths: frozenset[str]) -> ParsedNote:
+def _masked(data: bytes) -> ParsedNote:
+    body, masked = mask_bytes(data)
+    return ParsedNote(body, [], [], [], "too_large", masked, whole=count_lines(body))
+
+
+def _parse(name: Name, path: str, data: bytes, settings: NotesSettings) -> ParsedNote:
     if name.kind == "text":
         body, masked = mask_bytes(data)
         return ParsedNote(body, [], [], [], "ok", masked)
@@ -103,7 +145,6 @@ def _parse(name: Name, path: str, data: bytes, settings: NotesSettings, tree_pat
         date=name.date,
         is_page=name.kind == "page",
         max_bytes=settings.max_ingest_bytes,
-        tree_paths=tree_paths,
     )
 
 

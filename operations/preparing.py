@@ -1,65 +1,43 @@
-"""Prepares batches of notes beside the store: a long queue in a process of its own, a short one in a thread.
+"""Prepares a queue of notes under a time limit, so that no note keeps the others waiting (PROBLEMS IN-5).
 
-The process reads and parses with the same pure function; it gets jobs and gives prepared notes back over
-its pipes, and ends with the queue (DESIGN section 5). If it dies, the rest is prepared in a thread.
+A long queue, and a large note, are read by a process of their own (DESIGN section 5), a few saved notes in a
+thread, which is there at once. A note that takes too long is set aside: its reader is ended, the others
+go on, and it comes last, alone, with all the time that `notes.max_ingest_seconds` gives.
 """
 
 import asyncio
-import contextlib
 import logging
-import os
-import struct
-import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 
 import msgspec
 
 from ..config import NotesSettings
-from ..ingest.names import Name
-from ..store.files import FileRecord
-from .prepare import Prepared, prepare
+from .prepare import Prepared, given_up
+from .reading import Batch, Job, ProcessReader, Reader, ThreadReader
 
 log = logging.getLogger(__name__)
 
 LONG_QUEUE = 50
 """A queue of more notes than this is worth a process, which takes half a second to start."""
-_LENGTH = struct.Struct(">Q")
-_NICE = 5
-"""The process yields to whoever answers a request meanwhile."""
-
-
-class Job(msgspec.Struct):
-    """One file to prepare, and what was known of it when it was asked for."""
-
-    path: str
-    name: Name
-    known: FileRecord | None
-
-
-class Batch(msgspec.Struct):
-    """Files to prepare at one moment."""
-
-    root: str
-    settings: NotesSettings
-    now_ms: int
-    jobs: list[Job]
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_batch = msgspec.msgpack.Decoder(Batch)
-_prepared = msgspec.msgpack.Decoder(list[Prepared])
+LARGE_NOTE = 128_000
+"""So is a note of more bytes than this."""
+PATIENCE_S = 5.0
+"""So long a note may keep the others of its queue waiting."""
 
 
 class Preparer:
-    """Prepares the batches of one queue of `queued` notes; use it as an asynchronous context manager."""
+    """Prepares one queue of `queued` notes; use it as an asynchronous context manager."""
 
-    def __init__(self, root: Path, settings: NotesSettings, queued: int) -> None:
+    def __init__(self, root: Path, settings: NotesSettings, queued: int, *, patience_s: float = PATIENCE_S) -> None:
         self._root = str(root)
         self._settings = settings
+        self._patience_s = min(patience_s, settings.max_ingest_seconds)
         self._wants_process = queued > LONG_QUEUE
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: ProcessReader | None = None
+        self._slow: list[Job] = []
 
     @property
     def pid(self) -> int:
@@ -68,13 +46,7 @@ class Preparer:
 
     async def __aenter__(self) -> Self:
         if self._wants_process:
-            try:
-                self._process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-P", "-m", __name__,
-                    stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-                )  # fmt: skip
-            except OSError as error:  # no process to be had: TasksMax, memory
-                log.warning("The queue is read in a thread, because no process can be started: %s.", error.strerror)
+            await self._start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -83,12 +55,17 @@ class Preparer:
     async def in_turn(
         self, batches: Sequence[Sequence[str]], job: Callable[[str], Job], now_ms: Callable[[], int]
     ) -> AsyncGenerator[tuple[list[Job], list[Prepared]], None]:
-        """Each batch of paths with what became of it; the process is one batch ahead of whoever takes them."""
+        """Each batch of paths with what became of it; the process is one batch ahead of whoever takes them.
+
+        Notes that were set aside come after all others, one by one.
+        """
         ahead: asyncio.Task[tuple[list[Job], list[Prepared]]] | None = None
 
         async def start(batch: Sequence[str]) -> tuple[list[Job], list[Prepared]]:
             jobs = [job(path) for path in batch]
-            return jobs, await self.prepare(jobs, now_ms())
+            done = await self.prepare(jobs, now_ms())
+            answered = {each.path for each in done}
+            return [each for each in jobs if each.path in answered], done
 
         try:
             for number, batch in enumerate(batches):
@@ -100,53 +77,90 @@ class Preparer:
             if ahead is not None:
                 ahead.cancel()
                 await asyncio.gather(ahead, return_exceptions=True)
+        while self._slow:
+            late = self._slow.pop(0)
+            yield [late], [await self._last_try(late, now_ms())]
+
+    async def one(self, job: Job, now_ms: int) -> Prepared:
+        """One note, however long it takes within the limit."""
+        done = await self.prepare([job], now_ms)
+        return done[0] if done else await self._last_try(self._slow.pop(), now_ms)
 
     async def prepare(self, jobs: Sequence[Job], now_ms: int) -> list[Prepared]:
-        """Read and parse these files; never raises for a fault of one of them, nor for the end of the process."""
-        batch = Batch(self._root, self._settings, now_ms, list(jobs))
-        if self._process is not None:
-            try:
-                return await self._ask(self._process, batch)
-            except (OSError, EOFError, ValueError) as error:  # ValueError: a name or an answer that no frame can hold
-                log.warning("The process that reads notes ended (%s); the queue goes on in a thread.", error)
-                await self._end()
-        return await asyncio.to_thread(prepare_batch, batch)
+        """Read and parse these files; those that take too long, or end their reader, are set aside."""
+        done: list[Prepared] = []
+        rest = list(jobs)
+        while rest:
+            some, is_slow = await self._try(rest, now_ms, self._patience_s)
+            done += some
+            if is_slow:
+                self._slow.append(rest[len(some)])
+                log.warning("%s takes long to parse and is set aside: the others go on.", rest[len(some)].path)
+            rest = rest[len(some) + is_slow :]
+        return done
 
-    async def _ask(self, process: asyncio.subprocess.Process, batch: Batch) -> list[Prepared]:
-        if process.stdin is None or process.stdout is None:
-            raise EOFError
-        frame = _encode(batch)
-        process.stdin.write(_LENGTH.pack(len(frame)) + frame)
-        await process.stdin.drain()
-        (size,) = _LENGTH.unpack(await process.stdout.readexactly(_LENGTH.size))
-        return _prepared.decode(await process.stdout.readexactly(size))
+    async def _last_try(self, job: Job, now_ms: int) -> Prepared:
+        """The note alone with all the time there is; then its bytes masked and not parsed; then nothing of it."""
+        for tried in (job, msgspec.structs.replace(job, body_only=True)):
+            done, _ = await self._try([tried], now_ms, self._settings.max_ingest_seconds)
+            if done:
+                return done[0]
+        return await asyncio.to_thread(
+            given_up, Path(self._root), job.path, job.name, job.known, self._settings, now_ms, data=job.data
+        )
+
+    async def _try(self, jobs: Sequence[Job], now_ms: int, limit_s: float) -> tuple[list[Prepared], bool]:
+        """What became of the first jobs, and whether the one behind them failed; its reader is ended then."""
+        reader = await self._reader(jobs)
+        done: list[Prepared] = []
+        try:
+            async with aclosing(reader.answers(Batch(self._root, self._settings, now_ms, list(jobs)))) as answers:
+                for job in jobs:
+                    # A note that is too large to be parsed is masked, which takes its time.
+                    patience_s = limit_s * max(1.0, job.size / self._settings.max_ingest_bytes)
+                    done.append(await asyncio.wait_for(anext(answers), patience_s))
+        except (OSError, EOFError) as error:  # a time-out is an OSError
+            if not isinstance(error, TimeoutError):
+                log.warning("The reader of %s failed: %s.", jobs[len(done)].path, error)
+            await reader.end()
+            if reader is self._process:
+                self._process = None
+            self._wants_process = True
+            return done, True
+        return done, False
+
+    async def _reader(self, jobs: Sequence[Job]) -> Reader:
+        if any(map(self._is_large, jobs)):
+            self._wants_process = True
+        if not self._wants_process or not all(map(_fits_a_frame, jobs)):
+            return ThreadReader()
+        if self._process is None:
+            await self._start()
+        return self._process or ThreadReader()
+
+    def _is_large(self, job: Job) -> bool:
+        """Whether a note is too large, or was too slow before, to be read in a thread, which nobody can end."""
+        parsed_up_to, known = self._settings.max_ingest_bytes, job.known
+        was_slow = known is not None and known.state == "too_large" and known.size <= parsed_up_to
+        return was_slow or LARGE_NOTE < job.size <= parsed_up_to
+
+    async def _start(self) -> None:
+        try:
+            self._process = await ProcessReader.start()
+        except OSError as error:
+            log.warning("The queue is read in a thread, because no process can be started: %s.", error.strerror)
+            self._wants_process = False
 
     async def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):  # it ended between the two lines
-                process.kill()
-        await process.communicate()
+        if process is not None:
+            await process.end()
 
 
-def prepare_batch(batch: Batch) -> list[Prepared]:
-    """What the process does with a batch, and a thread where there is no process."""
-    root = Path(batch.root)
-    return [prepare(root, job.path, job.name, job.known, batch.settings, batch.now_ms) for job in batch.jobs]
-
-
-def work(source: BinaryIO, target: BinaryIO) -> None:
-    """Answer batches until the pipe is closed, which also says that whoever asked is gone."""
-    while head := source.read(_LENGTH.size):
-        frame = source.read(_LENGTH.unpack(head)[0])
-        answer = _encode(prepare_batch(_batch.decode(frame)))
-        target.write(_LENGTH.pack(len(answer)) + answer)
-        target.flush()
-
-
-if __name__ == "__main__":
-    with contextlib.suppress(OSError):  # a sandbox may forbid it: then it works as urgently as the daemon
-        os.nice(_NICE)
-    work(sys.stdin.buffer, sys.stdout.buffer)
+def _fits_a_frame(job: Job) -> bool:
+    """Whether the name is one that text can hold: a file's name may be any bytes."""
+    try:
+        job.path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -19,7 +19,7 @@ LINE_REASONS: dict[LineState, str] = {
     "empty_text": "The line has no letter, digit or ideograph.",
     "secret": "The line is nothing but a secret; secrets are masked before anything is stored.",
     "forgotten": "The sentence was forgotten on request; memoryd undo lifts that.",
-    "too_large": "The note is too large to be read line by line (notes.max_ingest_bytes).",
+    "too_large": "The note is too large or too slow to be parsed (notes.max_ingest_bytes, notes.max_ingest_seconds).",
     "blank": "The line is blank.",
 }
 
@@ -34,7 +34,7 @@ FACT_REASONS: dict[FactState, str] = {
 
 NOTE_REASONS: dict[NoteState, str] = {
     "unreadable": "The note cannot be read",
-    "too_large": "The note is too large to be parsed",
+    "too_large": "The note is not parsed",
     "name_clash": "Another note has the same name",
     "conflict_copy": "The file is a copy that a file synchroniser made; merge it by hand",
     "vanished": "The note vanished and is held",

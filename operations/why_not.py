@@ -9,14 +9,14 @@ import msgspec
 
 from ..errors import MemorydError
 from ..ingest.mask import mask_text, without_masks
-from ..ingest.names import classify
-from ..ingest.parse import parse_note, parse_statement
+from ..ingest.parse import parse_statement
 from ..ingest.reader import read_note
 from ..ingest.source import read_source
 from ..model import FactState, ParsedNote, fact_id
 from ..store import Store
 from ..store.thread import Priority
 from .memory import Memory
+from .named_file import parse_in_time
 from .reasons import FACT_REASONS, LINE_REASONS, NOTE_REASONS
 from .requests import WhyNotRequest
 from .why import has_tombstone
@@ -58,7 +58,7 @@ async def why_not(memory: Memory, request: WhyNotRequest) -> WhyNotReply:
     fact = fact_id(request.agent_id, said.text)
     state = await memory.thread.call(lambda store: _state(store, request.agent_id, fact), priority=Priority.READ)
     reply = WhyNotReply(said.text, fact, state == "live", state, "")
-    places = await asyncio.to_thread(lambda: list(_places(memory, request.agent_id, said.text)))
+    places = await _places(memory, request.agent_id, said.text)
     reply.places = sorted(places, key=lambda place: place.state == "own_output")
     reply.reason = _reason(reply)
     return reply
@@ -81,16 +81,38 @@ def _reason(reply: WhyNotReply) -> str:
     return reply.places[0].reason
 
 
-def _places(memory: Memory, agent_id: str, sentence: str) -> Iterator[SentencePlace]:
+async def _places(memory: Memory, agent_id: str, sentence: str) -> list[SentencePlace]:
     """The lines that say the sentence: in watched notes, then in files that are left out, with the reason."""
     pattern = re.compile(r"[\W_]{0,40}".join(map(re.escape, _WORD.findall(without_masks(sentence))[:_WORDS])))
-    found = 0
-    for path, reason in _candidates(memory, agent_id):
-        for place in _in_file(memory, path, agent_id, sentence, pattern, reason):
-            yield place
-            found += 1
-            if found >= _MOST:
-                return
+    files = iter(_candidates(memory, agent_id))
+    found: list[SentencePlace] = []
+    while len(found) < _MOST:
+        holds = await asyncio.to_thread(_next_holding, memory, files, pattern)
+        if holds is None:
+            break
+        path, data, reason = holds
+        if isinstance(data, str):
+            found.append(SentencePlace(path, 0, "unreadable", data))
+            continue
+        parsed = await parse_in_time(memory, path, data)
+        found += _lines(path, data, parsed, sentence, pattern, reason)
+    return found[:_MOST]
+
+
+def _next_holding(
+    memory: Memory, files: Iterator[tuple[str, str]], pattern: re.Pattern[str]
+) -> tuple[str, bytes | str, str] | None:
+    """The next file that holds the sentence, its bytes or why they cannot be read, and why it is left out."""
+    for path, reason in files:
+        try:
+            data = read_note(memory.workspace, path, memory.settings.notes.max_backup_bytes).data
+        except MemorydError as error:
+            if reason:
+                return path, error.message, reason
+            continue
+        if data is not None and pattern.search("\n".join(read_source(data).lines)) is not None:
+            return path, data, reason
+    return None
 
 
 def _candidates(memory: Memory, agent_id: str) -> Iterator[tuple[str, str]]:
@@ -109,30 +131,10 @@ def _candidates(memory: Memory, agent_id: str) -> Iterator[tuple[str, str]]:
         yield path, "The file's name matches no pattern of notes; notes.extra can take it in."
 
 
-def _in_file(
-    memory: Memory, path: str, agent_id: str, sentence: str, pattern: re.Pattern[str], reason: str
-) -> Iterator[SentencePlace]:
-    settings = memory.settings.notes
-    try:
-        data = read_note(memory.workspace, path, settings.max_backup_bytes).data
-    except MemorydError as error:
-        if reason:
-            yield SentencePlace(path, 0, "unreadable", error.message)
-        return
-    if data is None or pattern.search("\n".join(read_source(data).lines)) is None:
-        return
-    name = classify(path, settings.extra)
-    parsed = parse_note(
-        data, path=path, agent_id=agent_id, date=name.date, is_page=name.kind == "page",
-        max_bytes=settings.max_ingest_bytes,
-    )  # fmt: skip
-    yield from _lines(path, parsed, sentence, pattern, reason)
-
-
 def _lines(
-    path: str, parsed: ParsedNote, sentence: str, pattern: re.Pattern[str], reason: str
+    path: str, data: bytes, parsed: ParsedNote, sentence: str, pattern: re.Pattern[str], reason: str
 ) -> Iterator[SentencePlace]:
-    text = "\n".join(read_source(parsed.body).lines)
+    text = "\n".join(read_source(data).lines)  # masking keeps the lines
     for match in pattern.finditer(text):
         number = text.count("\n", 0, match.start())
         if parsed.whole:

@@ -31,14 +31,15 @@ def test_a_file_is_read_whole_with_its_stat(tmp_path: Path) -> None:
     assert (read.mtime_ns, read.ctime_ns) == (path.stat().st_mtime_ns, path.stat().st_ctime_ns)
 
 
-def test_a_file_over_the_limit_is_hashed_only(tmp_path: Path) -> None:
-    """Above the limit the data are None, but size and hash are right."""
-    data = b"x" * 3_000_000
-    _note(tmp_path, data)
+def test_a_file_over_the_limit_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five (sparse) gigabytes cost nothing: only their size is known."""
+    with _note(tmp_path).open("wb") as file:
+        file.truncate(5_000_000_000)
+    monkeypatch.setattr(os, "read", None)
 
-    read = read_note(tmp_path, "memory/2026-02-10.md", 2_999_999, _never)
+    read = read_note(tmp_path, "memory/2026-02-10.md", 100_000_000, _never)
 
-    assert (read.data, read.size, read.sha256) == (None, 3_000_000, hashlib.sha256(data).hexdigest())
+    assert (read.data, read.size, read.sha256) == (None, 5_000_000_000, "")
 
 
 @pytest.mark.parametrize("path", ["memory/none.md", "nothing/2026-02-10.md", "memory/2026-02-10.md/x.md"])
