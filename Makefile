@@ -9,7 +9,7 @@ WORKSPACE ?=
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench chaos soak demo clean
+.PHONY: help run test lint format bench chaos soak saves demo clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,9 @@ chaos: $(VENV)/.test ## kill the daemon KILLS times (100) under edits and a clou
 
 soak: $(VENV)/.test ## edit on two devices for MINUTES minutes (60), their server killed or frozen every 30 s
 	$(BIN)/python tests/chaos/two_devices.py --minutes $(or $(MINUTES),60)
+
+saves: $(VENV)/.test ## save SAVES times (10000) over MINUTES (20) while the notes' folder is replaced again and again
+	$(BIN)/python tests/chaos/saves.py --saves $(or $(SAVES),10000) --minutes $(or $(MINUTES),20)
 
 demo: $(VENV)/.test ## play two devices and a lost machine against a local sqld
 	$(BIN)/python examples/demo.py

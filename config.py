@@ -244,6 +244,12 @@ def _converted(values: dict[str, Any], path: Path | None) -> Settings:
     except msgspec.ValidationError as error:
         raise ConfigError(f"{path}: {error}.", "Correct that line; docs/configuration.md lists all settings.") from None
     checked_name(settings.agent_id, f"agent id ({path})")
+    for glob in settings.notes.extra:
+        if {"", ".", ".."} & set(glob.split("/")):
+            raise ConfigError(
+                f"{path}: the glob {glob!r} of notes.extra does not stay inside the workspace.",
+                "Write it relative to the workspace, without a slash in front, '.' or '..'.",
+            )
     return settings
 
 

@@ -138,11 +138,24 @@ class Machine:
 
     def rss_mb(self) -> float:
         """Resident memory of the daemon."""
-        return _kilobytes(Path(f"/proc/{self._pid}/status"), "VmRSS") / 1024
+        return _number(Path(f"/proc/{self._pid}/status"), "VmRSS") / 1024
+
+    def descriptors(self) -> int:
+        """Open file descriptors of the daemon."""
+        return len(list(Path(f"/proc/{self._pid}/fd").iterdir()))
+
+    def wakeups(self) -> int:
+        """How often a thread of the daemon went to sleep so far: each one that idles woke up before."""
+        tasks = Path(f"/proc/{self._pid}/task").glob("*/status")
+        return sum(_number(status, "voluntary_ctxt_switches") for status in tasks)
+
+    def log(self) -> str:
+        """What the daemon wrote so far."""
+        return (self.root / "daemon.log").read_text("utf-8", "replace")
 
     def pss_mb(self) -> float:
         """Proportional memory of the daemon and all its children."""
-        return sum(_kilobytes(Path(f"/proc/{pid}/smaps_rollup"), "Pss") for pid in self._family()) / 1024
+        return sum(_number(Path(f"/proc/{pid}/smaps_rollup"), "Pss") for pid in self._family()) / 1024
 
     @property
     def _pid(self) -> int:
@@ -186,7 +199,7 @@ class _Connection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
-def _kilobytes(file: Path, name: str) -> int:
+def _number(file: Path, name: str) -> int:
     try:
         line = next(line for line in file.read_text().splitlines() if line.startswith(name + ":"))
     except (OSError, StopIteration):

@@ -16,7 +16,7 @@ from ..operations.table import Operation, Outcome
 from .app import Progress, create_app
 from .inbox import Heard
 from .listener import Listener
-from .names import extra_folders
+from .names import Extra
 from .notify import Notifier
 from .pulse import Pulse, disarm_last_resort, kept_running
 from .scheduler import Scheduler
@@ -58,7 +58,7 @@ class Daemon:
         self.worker = Worker(memory.workspace, memory.hint, memory.rescan, clock)
         self.watcher = Watcher(
             memory.workspace,
-            extra_folders(memory.settings.notes.extra),
+            Extra.of(memory.settings.notes.extra),
             self._heard,
             self._events_missed,
             clock=clock,
@@ -125,7 +125,7 @@ class Daemon:
             log.warning("the settings stay as they were: %s", error.message)
         else:
             _take_over(self.memory.settings, settings)
-            await self.watcher.watch(extra_folders(settings.notes.extra))
+            await self.watcher.watch(Extra.of(settings.notes.extra))
             log.info("the settings were read again")
         self._compare_everything("reload")
         self._notifier.ready(self._status_line())

@@ -3,12 +3,12 @@
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from watchdog import events as fs
 
-from .names import is_folder_hint, is_hint, relative_path
+from .names import NOTHING_EXTRA, Extra, is_folder_hint, is_hint, relative_path
 
 log = logging.getLogger(__name__)
 
@@ -37,9 +37,9 @@ class Heard:
 class Inbox(fs.FileSystemEventHandler):
     """Takes events on the watcher's thread and wakes the loop once a batch."""
 
-    def __init__(self, wake: Callable[[], None], folders: Sequence[str] = ()) -> None:
+    def __init__(self, wake: Callable[[], None], extra: Extra = NOTHING_EXTRA) -> None:
         self._wake = wake
-        self.folders = tuple(folders)
+        self.extra = extra
         self._lock = threading.Lock()
         self._heard = Heard()
         self.events = 0
@@ -70,9 +70,9 @@ class Inbox(fs.FileSystemEventHandler):
             if not path:
                 continue
             if event.is_directory:
-                if event.event_type != fs.EVENT_TYPE_MODIFIED and is_folder_hint(path, self.folders):
+                if event.event_type != fs.EVENT_TYPE_MODIFIED and is_folder_hint(path, self.extra):
                     self._put(None)
-            elif is_hint(path, self.folders):
+            elif is_hint(path, self.extra):
                 self._put(path)
 
     def _put(self, path: str | None) -> None:

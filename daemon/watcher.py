@@ -9,18 +9,19 @@ import contextlib
 import errno
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from ..clock import Clock
+from ..ingest.names import is_left_out
 from .canary import Canary
 from .inbox import EVENTS, Door, Ear, Heard, Inbox
 from .mounts import silent_mount
-from .names import NOTES
+from .names import NOTES, Extra
+from .observer import make_observer
 
 log = logging.getLogger(__name__)
 
@@ -44,12 +45,12 @@ class Watcher:
     def __init__(
         self,
         workspace: Path,
-        extra: Sequence[str],
+        extra: Extra,
         on_hints: Callable[[Heard], None],
         on_rebuilt: Callable[[str], None],
         *,
         clock: Clock,
-        observer: Callable[[], BaseObserver] = Observer,
+        observer: Callable[[], BaseObserver] = make_observer,
         silent_mount: Callable[[Path], str] = silent_mount,
         known_note: Callable[[], str] = lambda: "",
     ) -> None:
@@ -60,7 +61,7 @@ class Watcher:
         self.rebuilds = 0
         self.last_event: float | None = None
         """Monotonic time of the last event that passed the filter."""
-        self._extra = tuple(extra)
+        self._extra = extra
         self._on_hints, self._on_rebuilt = on_hints, on_rebuilt
         self._clock, self._make, self._silent_mount = clock, observer, silent_mount
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -101,18 +102,13 @@ class Watcher:
             await self._rebuild("it had died")
         elif self._ear.errors:
             await self._rebuild("it reported an error")
-        elif await asyncio.to_thread(self._look) != self._identity:
-            await self._rebuild("its folder was replaced")
-        elif await asyncio.to_thread(self._canary.is_dead, self._known_note()):
-            await self._go_deaf()
-        elif self.state == "degraded" and self._canary.heard:
-            self._hear_again()
+        else:
+            await self._act_upon(await asyncio.to_thread(self._inspect, self._known_note()))
 
-    async def watch(self, extra: Sequence[str]) -> None:
+    async def watch(self, extra: Extra) -> None:
         """Watch other folders beside `memory/` from now on."""
-        if tuple(extra) != self._extra:
-            self._extra = tuple(extra)
-            self._inbox.folders = self._extra
+        if extra != self._extra:
+            self._extra = self._inbox.extra = extra
             await self._rebuild("other folders are to be watched")
 
     async def stop(self) -> None:
@@ -121,6 +117,20 @@ class Watcher:
             logging.getLogger(name).removeHandler(self._ear)
         await self._drop()
         self._loop = None
+
+    def _inspect(self, note: str) -> Literal["", "replaced", "deaf"]:
+        # One visit of another thread for both questions: each visit costs an idle daemon three wake-ups.
+        if self._look() != self._identity:
+            return "replaced"
+        return "deaf" if self._canary.is_dead(note) else ""
+
+    async def _act_upon(self, found: str) -> None:
+        if found == "replaced":
+            await self._rebuild("its folder was replaced")
+        elif found == "deaf":
+            await self._go_deaf()
+        elif self.state == "degraded" and self._canary.heard:
+            self._hear_again()
 
     async def _go_deaf(self) -> None:
         await self._rebuild("it did not hear that a note was opened")
@@ -187,18 +197,20 @@ class Watcher:
 
     def _folders(self) -> list[tuple[str, str, bool]]:
         """(real folder, its name inside the workspace, with all below it)."""
-        found = [(str(self.workspace), "", False)]
-        for name in (NOTES, *(each for each in self._extra if each)):
+        found = [(str(self.workspace), "", self._extra.everything)]
+        for name in (NOTES, *self._extra.folders):
             folder = self.workspace / name
             if folder.is_dir():
                 real = os.path.realpath(folder)
                 if real != str(folder):
                     log.info("%s is a link; its target is watched", name)
+                elif self._extra.everything and not is_left_out(name):
+                    continue  # with the workspace
                 found.append((real, name, True))
         return found
 
     def _look(self) -> Identity:
-        return {name: _identity(self.workspace / name) for name in ("", NOTES, *self._extra)}
+        return {name: _identity(self.workspace / name) for name in ("", NOTES, *self._extra.folders)}
 
     async def _drop(self) -> None:
         observer, self._observer = self._observer, None

@@ -20,10 +20,14 @@ RESERVED = frozenset(
 
 TEXT_FILES = frozenset({"memory/custom_dict.txt", "memory/aliases.txt"})
 
+LEFT_OUT = ("node_modules", "site-packages", "venv", "__pycache__")
+"""Folders that tools fill: no wildcard of `notes.extra` enters them, nor hidden ones."""
+
 _AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 _DATED = re.compile(r"(\d{4}-\d{2}-\d{2})(?!\d)[^/]*\.md\Z")
 _PAGE = re.compile(r"MEMORY(?:-(.+))?\.md\Z")
 _TEMPORARY = re.compile(r"~\Z|\A#.*#\Z|\.(?:tmp|temp|swp|swo|swx|bak|orig|part|crdownload)\Z", re.IGNORECASE)
+_NOT_LEFT_OUT = f"(?!(?:{'|'.join(map(re.escape, LEFT_OUT))})/)"
 _CONFLICT = re.compile(
     r"\.sync-conflict-|[Cc]onflicted [Cc]opy|\(.*冲突.*\)|_conf\(|\.conflict\.|-(?:LAPTOP|DESKTOP)-[A-Z0-9]{4,}\.md\Z"
 )
@@ -55,21 +59,32 @@ def classify(path: str, extra: Sequence[str] = (), reserved: Collection[str] = R
         return Name("text")
     if _TEMPORARY.search(parts[-1]) or not parts[-1].lower().endswith(".md"):
         return _IGNORED
-    claimed = any(_glob(pattern).match(path) for pattern in extra)
+    claimed = is_claimed(path, extra)
     if not claimed and not _is_ours(parts):
         return _IGNORED
     if _CONFLICT.search(parts[-1]):
         return Name("conflict_copy", reason="a copy made by a file synchroniser: merge it by hand, then delete it")
+    if len(parts) == 1 and _PAGE.match(parts[0]):
+        return _page(parts[0])
     if claimed:
         return Name("note", DEFAULT_AGENT, date_in_name(parts[-1]))
-    if len(parts) == 1:
-        return _page(parts[0])
     return _in_memory(parts, extra, reserved)
 
 
 def is_agent_id(text: str) -> bool:
     """Whether `text` may name an agent."""
     return _AGENT.match(text) is not None
+
+
+def is_claimed(path: str, globs: Sequence[str]) -> bool:
+    """Whether one of the globs of `notes.extra` matches `path`."""
+    path = unicodedata.normalize("NFC", path)
+    return any(_glob(pattern).match(path) for pattern in globs)
+
+
+def is_left_out(folder: str) -> bool:
+    """Whether some part of the folder's path is hidden, or filled by tools: not walked or watched for wildcards."""
+    return any(part.startswith(".") or part in LEFT_OUT for part in folder.split("/"))
 
 
 def _is_ours(parts: list[str]) -> bool:
@@ -109,11 +124,12 @@ def _glob(pattern: str) -> re.Pattern[str]:
     rest = unicodedata.normalize("NFC", pattern)
     while rest:
         if rest.startswith("**/"):
-            out, rest = out + "(?:[^/]+/)*", rest[3:]
+            out, rest = out + f"(?:{_NOT_LEFT_OUT}[^/]+/)*", rest[3:]
         elif rest.startswith("**"):
-            out, rest = out + ".*", rest[2:]
+            out, rest = out + f"(?:{_NOT_LEFT_OUT}[^/]+/)*[^/]*", rest[2:]
         elif rest[0] == "*":
-            out, rest = out + "[^/]*", rest[1:]
+            begins = not out or out.endswith("/")
+            out, rest = out + (_NOT_LEFT_OUT if begins else "") + "[^/]*", rest[1:]
         elif rest[0] == "?":
             out, rest = out + "[^/]", rest[1:]
         elif (bracket := re.match(r"\[(!?)([^\]\\]+)\]", rest)) is not None:

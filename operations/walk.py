@@ -1,12 +1,13 @@
 """Which files of a workspace are notes: one walk that never follows links and never enters what is none of ours."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
 
-from ..ingest.names import Name, classify
+from ..ingest.names import Name, classify, is_claimed, is_left_out
 
 _ROOT_ENTRIES = ("memory",)
 
@@ -38,12 +39,9 @@ def walk(root: Path, extra: Sequence[str]) -> Walk:
     for path, entry in _entries(root, found):
         _sort_in(path, entry, classify(path, extra), found)
     for pattern in extra:
-        for file in sorted(root.glob(pattern)):
-            path = file.relative_to(root).as_posix()
-            if path not in found.files and not file.is_symlink() and file.is_file():
-                name = classify(path, extra)
-                if name.kind in ("note", "page", "text"):
-                    found.files[path] = Found(name, file.lstat())
+        for path, entry in _below_pattern(root, pattern, found):
+            if path not in found.files and is_claimed(path, [pattern]):
+                _sort_in(path, entry, classify(path, extra), found)
     _refuse_case_twins(found)
     return found
 
@@ -73,11 +71,30 @@ def _below(folder: Path, prefix: str, found: Walk) -> Iterator[tuple[str, os.Dir
             yield path, entry
 
 
+def _below_pattern(root: Path, pattern: str, found: Walk) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Every file that a glob can match: its leading folders as named, then no deeper than it reaches."""
+    parts = pattern.split("/")
+    literal = list(takewhile(lambda part: not set("*?[") & set(part), parts[:-1]))
+    depth = None if any("**" in part for part in parts) else len(parts) - len(literal) - 1
+    yield from _down(root.joinpath(*literal), "/".join(literal), depth, frozenset(parts), found)
+
+
+def _down(
+    folder: Path, prefix: str, depth: int | None, named: Collection[str], found: Walk
+) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    for entry in _listed(folder, prefix, found):
+        path = f"{prefix}/{entry.name}" if prefix else entry.name
+        if not entry.is_dir(follow_symlinks=False):
+            yield path, entry
+        elif depth != 0 and (entry.name in named or not is_left_out(entry.name)):
+            yield from _down(Path(entry.path), path, None if depth is None else depth - 1, named, found)
+
+
 def _listed(folder: Path, prefix: str, found: Walk) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         found.unknown[prefix] = error.strerror or str(error)

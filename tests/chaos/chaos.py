@@ -75,9 +75,11 @@ class Chaos:
         }  # fmt: skip
 
     def one_life(self) -> None:
-        """From a start of the daemon to its kill, at a moment that chance chooses."""
+        """From a start of the daemon to its kill, at a moment that chance chooses: most of them while it answers."""
         self.machine.start()
-        end = time.monotonic() + self.chance.uniform(0.2, self.options.life)
+        if self.chance.random() < 0.7:
+            self.machine.patiently(60, lambda: self.machine.ask("status"), "the daemon answers")
+        end = time.monotonic() + self.chance.uniform(0.1, self.options.life)
         while time.monotonic() < end:
             self.editor.edit()
             self.edits += 1

@@ -2,8 +2,20 @@
 
 import os
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from styles import (
+    Style,
+    append,
+    rename_from_outside,
+    rename_over,
+    truncate_and_write,
+    vim_backup,
+)
 
 _SUBJECTS = ("The heron", "Our parser", "浏览器自动化", "The billing job", "Robin", "The 部署 script", "A grey wagtail")
 _VERBS = ("waits for", "replaced", "decided against", "需要", "prefers", "broke", "was moved to")
@@ -53,40 +65,14 @@ def _changed(old: str, chance: random.Random) -> str:
     return "".join(lines)
 
 
-def append(path: Path, chance: random.Random) -> None:
-    """Add a block at the end, in two writes."""
-    said = block(chance)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(said[: len(said) // 2])
-        file.flush()
-        file.write(said[len(said) // 2 :])
+def _edited(save: Style) -> Callable[[Path, random.Random], None]:
+    """A change of the text, saved in that style."""
+    return lambda path, chance: save(path, _changed(path.read_text("utf-8"), chance))
 
 
-def truncate_and_write(path: Path, chance: random.Random) -> None:
-    """Open with O_TRUNC and write everything."""
-    path.write_text(_changed(path.read_text("utf-8"), chance), "utf-8")
-
-
-def rename_over(path: Path, chance: random.Random) -> None:
-    """Write a hidden file beside the note and rename it over."""
-    temporary = path.with_name(f".{path.name}.swp")
-    temporary.write_text(_changed(path.read_text("utf-8"), chance), "utf-8")
-    temporary.replace(path)
-
-
-def rename_from_outside(path: Path, chance: random.Random) -> None:
-    """Write the new note outside of the workspace and move it in."""
-    outside = path.parents[2] / f"outside-{path.name}"
-    outside.write_text(_changed(path.read_text("utf-8"), chance), "utf-8")
-    outside.replace(path)
-
-
-def vim_backup(path: Path, chance: random.Random) -> None:
-    """Move the note away, write it anew, remove the backup."""
-    backup = path.with_name(f"{path.name}~")
-    path.rename(backup)
-    path.write_text(_changed(backup.read_text("utf-8"), chance), "utf-8")
-    backup.unlink()
+def add(path: Path, chance: random.Random) -> None:
+    """Add a block at the end."""
+    append(path, path.read_text("utf-8") + block(chance))
 
 
 def same_stamp(path: Path, chance: random.Random) -> None:
@@ -111,10 +97,11 @@ def touch(path: Path, chance: random.Random) -> None:
     os.utime(path)
 
 
-STYLES: tuple[Callable[[Path, random.Random], None], ...] = (
-    append, truncate_and_write, rename_over, rename_from_outside, vim_backup, same_stamp, remove_and_write_again, touch,
+Edit = Callable[[Path, random.Random], None]
+EDITS: tuple[Edit, ...] = (
+    add, _edited(truncate_and_write), _edited(rename_over), _edited(rename_from_outside), _edited(vim_backup),
+    same_stamp, remove_and_write_again, touch,
 )  # fmt: skip
-
 
 GONE_AT_ONCE = 4
 """Notes that may be deleted at any time: more would look like an accident, and be held."""
@@ -141,8 +128,8 @@ class Editor:
         if self._chance.random() < 0.04 and self._may_go(path):
             path.unlink()
             return
-        style = append if path.name == "MEMORY.md" else self._chance.choice(STYLES)
-        style(path, self._chance)
+        edit = add if path.name == "MEMORY.md" else self._chance.choice(EDITS)
+        edit(path, self._chance)
 
     def _may_go(self, path: Path) -> bool:
         gone = sum(not each.exists() for each in self.paths)

@@ -24,3 +24,19 @@ def test_killed_at_random_nothing_is_lost_doubled_or_half_in(sqld_binary, tmp_pa
     assert figures["kills"] == 6
     assert figures["edits"] > 0
     assert figures["live_facts"] > 0
+
+
+def test_saves_are_found_while_the_folder_is_replaced(tmp_path):
+    """Saves in every style are found in time while the folder is remade and exchanged; long: `make saves` (WA-2)."""
+    done = subprocess.run(
+        [sys.executable, SCRIPT.with_name("saves.py"), "--saves", "40", "--minutes", "0.15", "--replacements", "2"],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+    figures = json.loads(done.stdout) if done.stdout else {}
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert figures["re-arms"] >= 1
+    assert figures["faults"] == []

@@ -1,5 +1,6 @@
 """`memoryd init`."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -89,3 +90,14 @@ def test_a_configuration_for_another_workspace_is_kept(tmp_path):
 def test_any_text_survives_as_toml(text):
     """What is written is what a TOML reader reads."""
     assert tomllib.loads(f"x = {toml_text(text)}") == {"x": text}
+
+
+@pytest.mark.parametrize("glob", ["/home/*.md", "../other/*.md", "./notes/*.md", "notes//*.md"])
+def test_a_glob_that_leaves_the_workspace_is_refused(tmp_path, monkeypatch, glob):
+    """Notes lie inside the workspace; the sentence names the glob."""
+    config = tmp_path / "config.toml"
+    config.write_text(f"[notes]\nextra = [{glob!r}]\n")
+    monkeypatch.setenv("MEMORYD_CONFIG", str(config))
+
+    with pytest.raises(ConfigError, match=re.escape(repr(glob))):
+        load_settings(find_places(str(tmp_path)))

@@ -8,6 +8,7 @@ import pytest
 from memoryd.clock import ManualClock
 from memoryd.daemon.canary import ANSWER_S, EVERY_S, Canary
 from memoryd.daemon.inbox import Inbox
+from memoryd.daemon.names import Extra
 from memoryd.daemon.watcher import Watcher
 
 NOTE = "memory/2026-02-13.md"
@@ -21,7 +22,7 @@ class Aviary:
         self.clock = ManualClock()
         self.rebuilt: list[str] = []
         self.watcher = Watcher(
-            workspace, (), lambda _: None, self.rebuilt.append, clock=self.clock, known_note=lambda: NOTE
+            workspace, Extra(), lambda _: None, self.rebuilt.append, clock=self.clock, known_note=lambda: NOTE
         )
 
     async def ask(self, after: float = EVERY_S) -> None:

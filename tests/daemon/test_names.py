@@ -1,7 +1,7 @@
 """Which events can concern memory."""
 
 import pytest
-from memoryd.daemon.names import extra_folders, is_folder_hint, is_hint, relative_path
+from memoryd.daemon.names import Extra, is_folder_hint, is_hint, relative_path
 
 
 @pytest.mark.parametrize(
@@ -24,37 +24,49 @@ from memoryd.daemon.names import extra_folders, is_folder_hint, is_hint, relativ
         ("memory/health.json", False),
         ("node_modules/x/2026-02-13.md", False),
         ("journals/2026_02_13.md", True),
-        ("journals/deep/2026_02_13.md", True),
+        ("journals/deep/2026_02_13.md", False),
+        ("journals/deep/log.md", True),
+        ("projects/.git/log.md", False),
+        ("projects/node_modules/log.md", False),
         ("journalsother/2026_02_13.md", False),
     ],
 )
 def test_only_names_that_can_be_notes_pass(path, expected):
     """Temporary, hidden and foreign files never reach the loop."""
-    assert is_hint(path, ["journals"]) is expected
+    assert is_hint(path, Extra.of(["journals/*.md", "**/log.md"])) is expected
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [("memory", True), ("memory/robin", True), ("memory/.git", False), ("src", False), ("journals", True)],
+    [
+        ("memory", True),
+        ("memory/robin", True),
+        ("memory/.git", False),
+        ("src", False),
+        ("journals", True),
+        ("journals/old", True),
+        ("journals/node_modules", False),
+    ],
 )
 def test_only_folders_that_can_hold_notes_pass(path, expected):
     """A folder that came or went matters only where notes are."""
-    assert is_folder_hint(path, ["journals"]) is expected
+    assert is_folder_hint(path, Extra.of(["journals/*.md"])) is expected
 
 
 @pytest.mark.parametrize(
-    ("globs", "expected"),
+    ("globs", "folders", "everything"),
     [
-        (["journals/*.md", "journals/old/*.md"], ["journals", "journals/old"]),
-        (["**/x.md"], [""]),
-        (["memory/logs/*.md"], []),
-        (["notes/20??/*.md"], ["notes"]),
-        (["diary.md"], [""]),
+        (["journals/*.md", "journals/old/*.md"], ("journals",), False),
+        (["**/x.md"], (), True),
+        (["*/log.md"], (), True),
+        (["memory/logs/*.md"], (), False),
+        (["notes/20??/*.md"], ("notes",), False),
+        (["diary.md", "*.md"], (), False),
     ],
 )
-def test_extra_globs_name_the_folders_to_watch(globs, expected):
-    """The leading parts without a wildcard are watched; memory/ is watched anyway."""
-    assert extra_folders(globs) == expected
+def test_extra_globs_name_the_folders_to_watch(globs, folders, everything):
+    """The leading parts without a wildcard are watched, or the whole workspace; memory/ is watched anyway."""
+    assert Extra.of(globs) == Extra(tuple(globs), folders, everything)
 
 
 @pytest.mark.parametrize(

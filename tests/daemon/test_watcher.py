@@ -4,15 +4,17 @@ import asyncio
 import errno
 import logging
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from memoryd.clock import ManualClock
 from memoryd.daemon.inbox import Heard
+from memoryd.daemon.names import Extra
+from memoryd.daemon.observer import make_observer
 from memoryd.daemon.watcher import Watcher
 from memoryd.daemon.worker import Worker
-from watchdog.observers import Observer
 
 NOTE = "memory/2026-02-13.md"
 
@@ -20,7 +22,7 @@ NOTE = "memory/2026-02-13.md"
 class Ears:
     """A watcher on a workspace, and what was heard from it."""
 
-    def __init__(self, workspace: Path, extra: tuple[str, ...] = (), observer: Callable = Observer) -> None:
+    def __init__(self, workspace: Path, globs: tuple[str, ...] = (), observer: Callable = make_observer) -> None:
         self.workspace = workspace
         self.clock = ManualClock()
         self.heard = Heard()
@@ -28,7 +30,7 @@ class Ears:
         self.rebuilt: list[str] = []
         self.watcher = Watcher(
             workspace,
-            extra,
+            Extra.of(globs),
             self._hear,
             self.rebuilt.append,
             clock=self.clock,
@@ -285,7 +287,7 @@ async def test_a_failing_watcher_is_tried_with_growing_pauses(workspace):
         attempts.append(clock.monotonic() - 1000)
         raise OSError(errno.EIO, "broken")
 
-    watcher = Watcher(workspace, (), lambda _: None, lambda _: None, clock=clock, observer=refused)
+    watcher = Watcher(workspace, Extra(), lambda _: None, lambda _: None, clock=clock, observer=refused)
     await watcher.start()
     for _ in range(200):
         clock.advance(1)
@@ -350,7 +352,7 @@ async def test_a_linked_memory_folder_is_watched_at_its_target(tmp_path):
 async def test_folders_of_notes_extra_are_watched_from_the_moment_they_are_set(ears, workspace):
     """New globs take effect on reload."""
     (workspace / "journals").mkdir()
-    await ears.watcher.watch(["journals"])
+    await ears.watcher.watch(Extra.of(["journals/*.md"]))
     assert len(ears.rebuilt) == 1
 
     (workspace / "journals/2026_02_13.md").write_text("- new\n")
@@ -366,3 +368,48 @@ async def test_folders_outside_the_notes_are_not_watched(workspace):
     watched = {(each.watch.path, each.watch.is_recursive) for each in ears.watcher._observer.emitters}
     assert watched == {(str(workspace), False), (str(workspace / "memory"), True)}
     await ears.watcher.stop()
+
+
+def watches(ears: Ears) -> int:
+    """How many folders the kernel watches for this watcher (proc(5), fdinfo)."""
+    (reader,) = {emitter._inotify_fd for emitter in ears.watcher._observer.emitters}
+    return Path(f"/proc/self/fdinfo/{reader._inotify_fd}").read_text().count("inotify wd:")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere one stream covers all folders")
+async def test_hidden_folders_and_those_of_tools_cost_no_watch(workspace):
+    """A version control inside the notes, or packages below a wildcard from the root, are left alone (WA-7)."""
+    for number in range(20):
+        (workspace / f"memory/.git/objects/{number:02}").mkdir(parents=True)
+        (workspace / f"node_modules/{number}").mkdir(parents=True)
+    (workspace / "projects/kestrel").mkdir(parents=True)
+    ears = Ears(workspace, ("**/log.md",))
+    await ears.watcher.start()
+    try:
+        assert watches(ears) == 4  # the workspace, memory, projects, projects/kestrel
+
+        (workspace / "memory/.cache/deep").mkdir(parents=True)
+        (workspace / "memory/robin").mkdir()
+        await ears.hears(lambda heard: heard.everything)  # the watch is added before the event is told
+        assert watches(ears) == 5
+    finally:
+        await ears.watcher.stop()
+
+
+async def test_a_wildcard_from_the_workspace_is_heard_at_any_depth(workspace):
+    """What notes.extra takes by `**` is heard like a daily note, in folders that are made later too."""
+    (workspace / "projects/kestrel").mkdir(parents=True)
+    ears = Ears(workspace, ("**/log.md",))
+    await ears.watcher.start()
+    try:
+        (workspace / "projects/kestrel/log.md").write_text("- one\n")
+        await ears.hears(lambda heard: "projects/kestrel/log.md" in heard.paths)
+        (workspace / "later/on").mkdir(parents=True)
+        await ears.hears(lambda heard: heard.everything)
+        (workspace / "later/on/log.md").write_text("- two\n")
+        (workspace / "later/on/other.md").write_text("- none of ours\n")
+        (workspace / NOTE).write_text("- three\n")
+        heard = await ears.hears(lambda heard: NOTE in heard.paths)
+        assert heard.paths == {"projects/kestrel/log.md", "later/on/log.md", NOTE}
+    finally:
+        await ears.watcher.stop()

@@ -68,6 +68,9 @@ def test_what_is_not_taken(path: str, kind: str) -> None:
         ("memory/j/deep/x.md", "memory/j/*.md", ("unmatched", "")),
         ("memory/archive/2026-02-10.md", "memory/archive/*", ("note", "2026-02-10")),
         ("memory/[x].md", "memory/[[]x].md", ("note", "")),
+        ("a/b/x.md", "**/*.md", ("note", "")), ("a/node_modules/b/x.md", "**/*.md", ("ignored", "")),
+        ("venv/x.md", "*/*.md", ("ignored", "")), ("a/.git/x.md", "**/*.md", ("ignored", "")),
+        ("web/node_modules/docs/x.md", "web/node_modules/docs/*.md", ("note", "")), ("venv.md", "*.md", ("note", "")),
     ],
 )  # fmt: skip
 def test_extra_globs_claim_files_for_the_default_agent(path: str, extra: str, wanted: tuple[str, str]) -> None:
@@ -76,6 +79,11 @@ def test_extra_globs_claim_files_for_the_default_agent(path: str, extra: str, wa
 
     assert (name.kind, name.date) == wanted
     assert name.agent_id == ("default" if wanted[0] == "note" else "")
+
+
+def test_a_glob_over_all_names_leaves_the_pages_what_they_are() -> None:
+    """MEMORY.md is read as a page, whatever notes.extra takes beside it."""
+    assert classify("MEMORY.md", ["*.md", "**/*.md"]).kind == "page"
 
 
 def test_decomposed_names_are_the_same_names() -> None:

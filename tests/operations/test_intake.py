@@ -157,6 +157,23 @@ async def test_a_linked_memory_folder_is_followed_once(mind):
     assert await mind.hits("vault") == ["from the vault"]
 
 
+async def test_extra_globs_are_walked_where_they_point_and_nowhere_else(mind):
+    """A wildcard enters neither hidden folders nor those that tools fill, and follows no link (WA-7, WA-9)."""
+    mind.settings.notes.extra = ["**/log.md", "web/node_modules/docs/*.md", "journals/*.md"]
+    for path in (
+        "projects/kestrel/log.md", "log.md", "projects/.git/log.md", "projects/node_modules/x/log.md", "venv/log.md",
+        "web/node_modules/docs/api.md", "journals/one.md", "journals/deep/two.md", "projects/other.md",
+    ):  # fmt: skip
+        (mind.workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (mind.workspace / path).write_text(f"- said in {path}\n")
+    (mind.workspace / "linked").symlink_to(mind.workspace / "projects")
+    await mind.ask("rescan")
+
+    assert set(mind.memory.intake.records) == {
+        "projects/kestrel/log.md", "log.md", "web/node_modules/docs/api.md", "journals/one.md",
+    }  # fmt: skip
+
+
 async def test_a_chinese_path_works_everywhere(mind):
     """Names in Chinese round-trip through search, status and ledger (IN-1)."""
     path = "memory/2026-01-05-日记.md"
