@@ -269,7 +269,7 @@ class Derived(msgspec.Struct):
     """What memory says of one fact now (DATA section 2). Times in ms; days since 1970.
 
     `latest_day` is the day of the latest dated mention, or of `created_at`; `on_page` says that a
-    MEMORY.md line states it (age 0).
+    MEMORY.md line states it (age 0); `last_read` is 0 for a fact that nobody read in these words.
     """
 
     agent_id: str
@@ -283,5 +283,6 @@ class Derived(msgspec.Struct):
     latest_day: int
     on_page: bool
     access_days: int
+    last_read: int
     distilled: str
     summary: str

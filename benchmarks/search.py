@@ -107,7 +107,8 @@ def _fill(store: Store, facts: int) -> float:
                 key, category = fact_id(agent, text), "work/" + text.partition(" ")[0][:12]
                 tx.run("INSERT INTO facts VALUES (?, ?, ?, ?, 0, 0)", (n, agent, key, text))
                 tx.run(
-                    "INSERT INTO derived VALUES (?, ?, ?, 'live', 'cold', 0.1, ?, 0.5, 'fact', '', ?, ?, 0, 0, '', '')",
+                    "INSERT INTO derived"
+                    " VALUES (?, ?, ?, 'live', 'cold', 0.1, ?, 0.5, 'fact', '', ?, ?, 0, 0, 0, '', '')",
                     (n, agent, key, category, day * 86_400_000, day),
                 )
                 note, place = f"memory/{day}-{agent}.md", n % _FACTS_A_DAY

@@ -41,8 +41,14 @@ STRAYS = {
         "SELECT n.path FROM notes n WHERE n.device = (SELECT v FROM meta WHERE k = 'device') AND n.mentions <>"
         " (SELECT count(*) FROM mentions m WHERE m.agent_id = n.agent_id AND m.device = n.device AND m.path = n.path)"
     ),
+    "the totals do not count what there is": (
+        "SELECT agent_id || ' ' || category || ' ' || tier FROM (SELECT agent_id, category, tier, count(*) AS facts,"
+        " sum(octet_length(distilled)) AS bytes FROM derived WHERE state = 'live' GROUP BY agent_id, category, tier"
+        " UNION ALL SELECT agent_id, category, tier, facts, bytes FROM totals)"
+        " GROUP BY agent_id, category, tier, facts, bytes HAVING count(*) <> 2"
+    ),
 }
-"""Rows that belong to nothing, with the question that finds them."""
+"""Rows that belong to nothing or count wrongly, with the question that finds them."""
 _JSON = msgspec.json.Encoder()
 
 

@@ -25,7 +25,7 @@ BATCH = 120
 """Facts a step: about 20 ms on the store thread."""
 _CHANGING = (
     "state", "tier", "score", "category", "importance", "kind", "task_state", "created_at", "latest_day", "on_page",
-    "access_days", "distilled", "summary",
+    "access_days", "last_read", "distilled", "summary",
 )  # fmt: skip
 _UPSERT_DERIVED = (
     f"INSERT INTO derived (n, agent_id, fact_id, {', '.join(_CHANGING)}) SELECT "
@@ -157,12 +157,18 @@ def _derived_row(n: int, each: Derived, day: int, scoring: ScoringSettings) -> t
     return (
         n, each.agent_id, each.fact_id, each.state, tier, float(score), each.category, float(each.importance),
         each.kind, each.task_state, each.created_at, each.latest_day, int(each.on_page), each.access_days,
-        each.distilled, each.summary,
+        each.last_read, each.distilled, each.summary,
     )  # fmt: skip
 
 
 def _agents(store: Store) -> set[str]:
-    return {str(row[0]) for row in store.execute("SELECT DISTINCT agent_id FROM derived")}
+    # Jumps from agent to agent in the index; DISTINCT would walk all facts.
+    rows = store.execute(
+        "WITH RECURSIVE a (id) AS (SELECT min(agent_id) FROM derived UNION ALL"
+        " SELECT (SELECT min(agent_id) FROM derived WHERE agent_id > a.id) FROM a WHERE a.id IS NOT NULL)"
+        " SELECT id FROM a WHERE id IS NOT NULL"
+    )
+    return {str(row[0]) for row in rows}
 
 
 def _retier(store: Store, agent: str, day: int, settings: Settings) -> bool:

@@ -23,6 +23,7 @@ DEFAULT_IMPORTANCE = 0.5
 DISTILLED_BYTES = 100
 """The short form of a fact is at most so long (SPEC section 4)."""
 _MS_PER_MINUTE = 60_000
+_UNREAD = (0, 0)
 _DONE = frozenset({"done", "true", "1"})
 
 
@@ -84,7 +85,8 @@ def _derive_one(evidence: Evidence, fact: str, today: int, limits: Limits) -> De
         created_at=created,
         latest_day=_latest_day(standing or evidence.mentions.get(fact, []), created),
         on_page=any(each.on_page for each in standing),
-        access_days=sum(evidence.access.get(each, 0) for each in chain(evidence, fact)),
+        access_days=sum(evidence.access.get(each, _UNREAD)[0] for each in chain(evidence, fact)),
+        last_read=evidence.access.get(fact, _UNREAD)[1],
         distilled=_distilled(evidence.edits.get(fact, {}).get("distilled")),
         summary="",
     )

@@ -34,7 +34,7 @@ class Evidence(msgspec.Struct):
     """Everything the rows say about some facts and about the earlier wordings behind them.
 
     `facts` maps an id to first_seen [ms]; `mentions` holds all mentions, `standing` those that count;
-    `held` are facts that somebody put into hot state.
+    `access` the days on which somebody read it and the last of them; `held` are facts that somebody put into hot state.
     """
 
     agent_id: str
@@ -42,7 +42,7 @@ class Evidence(msgspec.Struct):
     mentions: dict[str, list[Mention]]
     standing: dict[str, list[Mention]]
     edits: dict[str, dict[str, str | None]]
-    access: dict[str, int]
+    access: dict[str, tuple[int, int]]
     forgotten: set[str]
     held: set[str]
 
@@ -184,13 +184,13 @@ def _edits(store: Store, agent_id: str, keys: str) -> dict[str, dict[str, str | 
     return found
 
 
-def _access(store: Store, agent_id: str, keys: str) -> dict[str, int]:
+def _access(store: Store, agent_id: str, keys: str) -> dict[str, tuple[int, int]]:
     rows = store.execute(
-        "SELECT fact_id, sum(days) FROM access WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))"
-        " GROUP BY fact_id",
+        "SELECT fact_id, sum(days), max(last_day) FROM access WHERE agent_id = ?"
+        " AND fact_id IN (SELECT value FROM json_each(?)) GROUP BY fact_id",
         (agent_id, keys),
     )
-    return {str(fact): int(days or 0) for fact, days in rows}
+    return {str(fact): (int(days or 0), int(last or 0)) for fact, days, last in rows}
 
 
 def _forgotten(store: Store, agent_id: str, keys: str) -> set[str]:

@@ -3,20 +3,20 @@
 Scores change every day, their order within one day of origin does not: of two facts that were last
 mentioned on the same day and that nobody read, the more important one has the higher score on any day.
 So an index on (day, importance) gives the order, and merging the days gives the whole. Facts that were
-read, or that stand on MEMORY.md, are few; they are read whole and merged in.
+read, or that stand on MEMORY.md, are few: those that may score enough are read whole and merged in.
 """
 
 import heapq
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 from ..config import ScoringSettings
 from ..store import ResultRow, Store
-from .score import age_of, score
+from .score import age_of, days_gained, score
 
 _FIRST_PAGE = 32
 _LONGEST_PAGE = 1024
+_FIRST_DAY = -1_000_000
 _FIELDS = (
     "n, fact_id, importance, latest_day, on_page, access_days, kind, task_state, created_at, octet_length(distilled)"
 )
@@ -56,6 +56,7 @@ class Ranking:
         self._agent_id = agent_id
         self.today = today
         self._scoring = scoring
+        self._in_use: tuple[int, list[Ranked]] | None = None
 
     def best(self, since_day: int, keep: Keep, *, kind: str = "") -> Iterator[Ranked]:
         """The facts that `keep` accepts, best first, among those mentioned since `since_day` and those in use.
@@ -65,25 +66,47 @@ class Ranking:
         """
         days = [self._of_day(day, keep, kind) for day in self._days(since_day, kind)]
         used = sorted(
-            (each for each in self.in_use if keep(each) and kind in ("", each.kind)), key=lambda one: one.rank
+            (each for each in self.in_use(since_day) if keep(each) and kind in ("", each.kind)),
+            key=lambda one: one.rank,
         )
         return heapq.merge(used, *days, key=lambda one: one.rank)
 
-    @cached_property
-    def in_use(self) -> list[Ranked]:
-        """Every fact that was read or stands on MEMORY.md."""
+    def in_use(self, since_day: int) -> list[Ranked]:
+        """What was read or stands on MEMORY.md, as far as it can score what an unread fact of `since_day` can."""
+        if self._in_use is None or self._in_use[0] != since_day:
+            found = self._since(_FIRST_DAY, "derived_on_page", "on_page = 1")
+            for reads in self._read_counts():
+                first = since_day - days_gained(reads, self._scoring)
+                # The first condition is that of the partial index.
+                so_often = f"access_days > 0 AND access_days = {reads} AND on_page = 0"
+                found += self._since(first, "derived_used", so_often)
+            self._in_use = since_day, found
+        return self._in_use[1]
+
+    def _since(self, day: int, index: str, condition: str) -> list[Ranked]:
+        """The facts of an index since a day, in pages: one statement for all would hold every thread."""
         found: list[Ranked] = []
         n = 0
         while True:
             page = self._store.execute(
-                f"SELECT {_FIELDS} FROM derived INDEXED BY derived_used WHERE {_LIVE}"
-                " AND (access_days > 0 OR on_page = 1) AND n > ? ORDER BY n LIMIT ?",
-                (self._agent_id, n, _LONGEST_PAGE),
+                f"SELECT {_FIELDS} FROM derived INDEXED BY {index} WHERE {_LIVE} AND {condition} AND latest_day >= ?"
+                " AND (latest_day > ? OR n > ?) ORDER BY latest_day, n LIMIT ?",
+                (self._agent_id, day, day, n, _LONGEST_PAGE),
             )
             found += map(self.ranked, page)
             if len(page) < _LONGEST_PAGE:
                 return found
-            n = found[-1].n
+            day, n = found[-1].latest_day, found[-1].n
+
+    def _read_counts(self) -> list[int]:
+        """On how many days facts were read, each number once, one index seek a number."""
+        least = f"min(access_days) FROM derived INDEXED BY derived_used WHERE {_LIVE} AND access_days >"
+        rows = self._store.execute(
+            f"WITH RECURSIVE reads (days) AS (SELECT {least} 0 UNION ALL SELECT (SELECT {least} 0 AND access_days >"
+            " reads.days) FROM reads WHERE reads.days IS NOT NULL) SELECT days FROM reads WHERE days IS NOT NULL",
+            (self._agent_id, self._agent_id),
+        )
+        return [int(row[0] or 0) for row in rows]
 
     def ranked(self, row: ResultRow) -> Ranked:
         """A row of `_FIELDS` with its score."""

@@ -40,6 +40,12 @@ def days_above(least: float, scoring: ScoringSettings) -> int:
     return max(0, math.floor(scoring.half_life_days * math.log(1 / least))) if least > 0 else 0
 
 
+def days_gained(access_days: int, scoring: ScoringSettings) -> int:
+    """For how many days more, at most, reads let a score stay where that of an unread fact no longer is."""
+    grown = max(1.0, 1 + scoring.reinforcement_boost * access_days)
+    return math.ceil(max(0.0, scoring.half_life_days) * math.log(grown)) + 1
+
+
 def _decay(age_days: int, scoring: ScoringSettings) -> float:
     if scoring.half_life_days <= 0:
         return 1.0 if age_days <= 0 else 0.0

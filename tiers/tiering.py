@@ -107,14 +107,11 @@ def retier_rest(
 def tier_counts(store: Store, agent_id: str) -> dict[str, int]:
     """How many live facts each tier has, and `warm_bytes`, the UTF-8 size of their distilled text in warm."""
     rows = store.execute(
-        "SELECT tier, count(*) FROM derived WHERE agent_id = ? AND state = 'live' GROUP BY tier", (agent_id,)
+        "SELECT tier, sum(facts), sum(bytes) FROM totals WHERE agent_id = ? GROUP BY tier", (agent_id,)
     )
-    counts: dict[str, int] = dict.fromkeys(TIERS, 0) | {str(tier): int(count or 0) for tier, count in rows}
-    ((size,),) = store.execute(
-        "SELECT sum(octet_length(distilled)) FROM derived WHERE agent_id = ? AND state = 'live' AND tier = 'warm'",
-        (agent_id,),
-    )
-    return counts | {"warm_bytes": int(size or 0)}
+    sizes = {str(tier): int(size or 0) for tier, _, size in rows}
+    counts: dict[str, int] = dict.fromkeys(TIERS, 0) | {str(tier): int(facts or 0) for tier, facts, _ in rows}
+    return counts | {"warm_bytes": sizes.get("warm", 0)}
 
 
 def warm_facts(ranking: Ranking, limits: Limits, today: int, hot: Iterable[str]) -> list[Ranked]:

@@ -13,7 +13,6 @@ import msgspec
 
 from ..clock import MS_PER_DAY
 from ..config import Settings, TreeSettings
-from ..model import TIERS
 from ..store import Store
 from .limits import agent_limits
 
@@ -58,22 +57,22 @@ def tree(store: Store, agent_id: str, settings: Settings) -> list[TreeNode]:
 
 
 def categories(store: Store, agent_id: str) -> list[Category]:
-    """Counts and last activity of every category that has live facts, from the index alone."""
+    """Counts and last activity of every category that has live facts; reading a fact is activity too."""
+    rows = store.execute(
+        "SELECT t.category, t.tier, t.facts, (SELECT max(d.latest_day) FROM derived d INDEXED BY derived_tier"
+        " WHERE d.agent_id = t.agent_id AND d.state = 'live' AND d.tier = t.tier AND d.category = t.category),"
+        " (SELECT max(d.last_read) FROM derived d INDEXED BY derived_read WHERE d.agent_id = t.agent_id"
+        " AND d.state = 'live' AND d.last_read > 0 AND d.category = t.category) FROM totals t WHERE t.agent_id = ?",
+        (agent_id,),
+    )
     found: dict[str, Category] = {}
-    for tier in TIERS:
-        rows = store.execute(
-            "SELECT category, count(*), max(latest_day) FROM derived"
-            " WHERE agent_id = ? AND state = 'live' AND tier = ? GROUP BY category",
-            (agent_id, tier),
-        )
-        for path, count, day in rows:
-            one = found.setdefault(str(path), Category(str(path)))
-            one.last_day = max(one.last_day, int(day or 0))
-            if tier in ("hot", "warm"):
-                one.warm += int(count or 0)
-            else:
-                one.cold += int(count or 0)
-    _add_reads(store, agent_id, found)
+    for path, tier, count, mentioned, read in rows:
+        one = found.setdefault(str(path), Category(str(path)))
+        one.last_day = max(one.last_day, int(mentioned or 0), int(read or 0))
+        if tier in ("hot", "warm"):
+            one.warm += int(count or 0)
+        else:
+            one.cold += int(count or 0)
     return list(found.values())
 
 
@@ -237,16 +236,3 @@ def _described(store: Store, agent_id: str) -> dict[str, tuple[str, int]]:
         "SELECT path, description, version FROM tree_nodes WHERE agent_id = ? AND deleted = 0", (agent_id,)
     )
     return {str(path): (str(text), int(str(version)[:13]) // MS_PER_DAY) for path, text, version in rows}
-
-
-def _add_reads(store: Store, agent_id: str, found: dict[str, Category]) -> None:
-    """Reading a fact is activity of its category too."""
-    rows = store.execute(
-        "SELECT d.category, max(a.last_day) FROM access a CROSS JOIN derived d INDEXED BY derived_fact"
-        " ON d.agent_id = a.agent_id AND d.fact_id = a.fact_id WHERE a.agent_id = ? AND d.state = 'live'"
-        " GROUP BY d.category",
-        (agent_id,),
-    )
-    for path, day in rows:
-        if one := found.get(str(path)):
-            one.last_day = max(one.last_day, int(day or 0))

@@ -12,6 +12,13 @@ from memoryd.tiers.derive import derive
 from memoryd.tiers.tiering import own_tier, retier
 
 MENTION = "INSERT OR REPLACE INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, ?, ?, ?, ?, '', 1)"
+DERIVED = (
+    "n", "agent_id", "fact_id", "state", "tier", "score", "category", "importance", "kind", "task_state", "created_at",
+    "latest_day", "on_page", "access_days", "last_read", "distilled", "summary",
+)  # fmt: skip
+# Not OR REPLACE, which fires no trigger for the row that it takes away.
+UPSERT = f"""INSERT INTO derived ({", ".join(DERIVED)}) VALUES ({", ".join("?" * 16)}, '')
+    ON CONFLICT (n) DO UPDATE SET {", ".join(f"{each} = excluded.{each}" for each in DERIVED[3:])}"""
 
 
 class World:
@@ -89,10 +96,10 @@ class World:
             for each in derive(self.store, self.agent, facts, self.today):
                 score, tier = own_tier(each, self.today, self.settings.scoring)
                 tx.run(
-                    "INSERT OR REPLACE INTO derived VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
+                    UPSERT,
                     (numbers[each.fact_id], each.agent_id, each.fact_id, each.state, tier, score, each.category,
                      float(each.importance), each.kind, each.task_state, each.created_at, each.latest_day,
-                     int(each.on_page), each.access_days, texts[each.fact_id][:100]),
+                     int(each.on_page), each.access_days, each.last_read, texts[each.fact_id][:100]),
                 )  # fmt: skip
             tx.run("DELETE FROM dirty WHERE agent_id = ?", (self.agent,))
             while retier(tx, self.agent, self.today, self.settings):

@@ -14,7 +14,7 @@ from memoryd.tiers.tree import tree
 LARGE = re.compile(r"(SCAN|SEARCH) (facts|mentions|edits|access|derived|forgotten|notes|[defmn])\b")
 """A step of a plan that reads a table which grows with memory."""
 NARROW = re.compile(
-    r"\bid=\?|\bpath=\?|fact_id=\?|rowid[=>]|latest_day|tier=\?|value=\?|derived_used"
+    r"\bid=\?|\bpath=\?|fact_id=\?|rowid[=>]|latest_day|tier=\?|value=\?|derived_used|category=\?"
     r"|COVERING INDEX derived_tier|json_each"
 )
 """What keeps such a step short: it goes by fact, by row, by day, by tier, or reads counts from an index."""
