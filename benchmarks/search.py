@@ -108,7 +108,7 @@ def _fill(store: Store, facts: int) -> float:
                 tx.run("INSERT INTO facts VALUES (?, ?, ?, ?, 0, 0)", (n, agent, key, text))
                 tx.run(
                     "INSERT INTO derived"
-                    " VALUES (?, ?, ?, 'live', 'cold', 0.1, ?, 0.5, 'fact', '', ?, ?, 0, 0, 0, '', '')",
+                    " VALUES (?, ?, ?, 'live', 'cold', 0.1, ?, 0.5, 'fact', '', ?, ?, 0, 0, '', '', 0)",
                     (n, agent, key, category, day * 86_400_000, day),
                 )
                 note, place = f"memory/{day}-{agent}.md", n % _FACTS_A_DAY

@@ -127,47 +127,15 @@ CREATE TABLE derived (
     agent_id TEXT NOT NULL, fact_id TEXT NOT NULL, state TEXT NOT NULL, tier TEXT NOT NULL, score REAL NOT NULL,
     category TEXT NOT NULL, importance REAL NOT NULL, kind TEXT NOT NULL, task_state TEXT NOT NULL,
     created_at INTEGER NOT NULL, latest_day INTEGER NOT NULL, on_page INTEGER NOT NULL,
-    access_days INTEGER NOT NULL, last_read INTEGER NOT NULL,
-    distilled TEXT NOT NULL, summary TEXT NOT NULL) STRICT;
+    access_days INTEGER NOT NULL, distilled TEXT NOT NULL, summary TEXT NOT NULL) STRICT;
 CREATE UNIQUE INDEX derived_fact ON derived (agent_id, fact_id);
--- The last activity of a category is one seek in each of these two.
+-- The tree's counts and last activity read this index alone.
 CREATE INDEX derived_tier ON derived (agent_id, state, tier, category, latest_day);
-CREATE INDEX derived_read ON derived (agent_id, category, last_read) WHERE state = 'live' AND last_read > 0;
 -- Of one day, the more important fact has the higher score whatever day it is: warm and hot read these in order.
 CREATE INDEX derived_recent ON derived (agent_id, latest_day, importance DESC, fact_id) WHERE state = 'live';
 CREATE INDEX derived_kind ON derived (agent_id, kind, latest_day, importance DESC, fact_id)
     WHERE state = 'live' AND kind <> 'fact';
--- What was read, or stands on MEMORY.md, is ranked by itself: so often, and not too long ago.
-CREATE INDEX derived_used ON derived (agent_id, access_days, latest_day) WHERE state = 'live' AND access_days > 0;
-CREATE INDEX derived_on_page ON derived (agent_id, latest_day) WHERE state = 'live' AND on_page = 1;
-
--- How many live facts each category has in each tier, and the bytes of their distilled text: kept by triggers, so that
--- no count walks through memory. `audit` counts them again.
-CREATE TABLE totals (agent_id TEXT NOT NULL, category TEXT NOT NULL, tier TEXT NOT NULL,
-    facts INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    PRIMARY KEY (agent_id, category, tier)) STRICT, WITHOUT ROWID;
-CREATE TRIGGER totals_added AFTER INSERT ON derived WHEN new.state = 'live' BEGIN
-    INSERT INTO totals VALUES (new.agent_id, new.category, new.tier, 1, octet_length(new.distilled))
-        ON CONFLICT DO UPDATE SET facts = facts + 1, bytes = bytes + excluded.bytes;
-END;
-CREATE TRIGGER totals_left AFTER UPDATE OF state, tier, category, distilled ON derived
-    WHEN old.state = 'live' AND (new.state, new.tier, new.category, new.distilled)
-        IS NOT (old.state, old.tier, old.category, old.distilled) BEGIN
-    UPDATE totals SET facts = facts - 1, bytes = bytes - octet_length(old.distilled)
-        WHERE agent_id = old.agent_id AND category = old.category AND tier = old.tier;
-    DELETE FROM totals WHERE agent_id = old.agent_id AND category = old.category AND tier = old.tier AND facts = 0;
-END;
-CREATE TRIGGER totals_came AFTER UPDATE OF state, tier, category, distilled ON derived
-    WHEN new.state = 'live' AND (new.state, new.tier, new.category, new.distilled)
-        IS NOT (old.state, old.tier, old.category, old.distilled) BEGIN
-    INSERT INTO totals VALUES (new.agent_id, new.category, new.tier, 1, octet_length(new.distilled))
-        ON CONFLICT DO UPDATE SET facts = facts + 1, bytes = bytes + excluded.bytes;
-END;
-CREATE TRIGGER totals_gone AFTER DELETE ON derived WHEN old.state = 'live' BEGIN
-    UPDATE totals SET facts = facts - 1, bytes = bytes - octet_length(old.distilled)
-        WHERE agent_id = old.agent_id AND category = old.category AND tier = old.tier;
-    DELETE FROM totals WHERE agent_id = old.agent_id AND category = old.category AND tier = old.tier AND facts = 0;
-END;
+CREATE INDEX derived_used ON derived (agent_id) WHERE state = 'live' AND (access_days > 0 OR on_page = 1);
 
 -- Facts whose picture row in the cloud may differ from what was drawn; filled by triggers, so that whoever derives
 -- need not know of the picture. AUTOINCREMENT: a change during a draw takes a new n, and so is not taken for drawn.

@@ -18,7 +18,7 @@ _JSON = msgspec.json.Encoder()
 BULK_ROWS = 400
 """Rows a bulk statement: it stays below 50 ms, during which the library lets no other thread run."""
 
-MIGRATIONS = ("001_rows.sql", "002_layers.sql")
+MIGRATIONS = ("001_rows.sql", "002_layers.sql", "003_totals.sql")
 """Numbered .sql files of this folder, in order; `PRAGMA user_version` counts the ones that ran."""
 
 

@@ -37,7 +37,7 @@ class Memory:
             key = fact_id(agent, text)
             tx.run("INSERT INTO facts VALUES (?, ?, ?, ?, 0, 0)", (n, agent, key, text))
             tx.run(
-                "INSERT INTO derived VALUES (?, ?, ?, 'live', 'cold', 0, '', ?, 'fact', '', ?, ?, 0, 0, 0, '', '')",
+                "INSERT INTO derived VALUES (?, ?, ?, 'live', 'cold', 0, '', ?, 'fact', '', ?, ?, 0, 0, '', '', 0)",
                 (n, agent, key, importance, day * MS_PER_DAY, day),
             )
             write_entry(tx, n, Entry(text, headings, "", extra, agent))
@@ -59,7 +59,7 @@ class Memory:
                 tx.run("INSERT INTO facts VALUES (?, 'default', ?, ?, 0, 0)", (n, key, text))
                 tx.run(
                     "INSERT INTO derived"
-                    " VALUES (?, 'default', ?, 'live', 'cold', 0, '', 0.5, 'fact', '', ?, ?, 0, 0, 0, '', '')",
+                    " VALUES (?, 'default', ?, 'live', 'cold', 0, '', 0.5, 'fact', '', ?, ?, 0, 0, '', '', 0)",
                     (n, key, day * MS_PER_DAY, day),
                 )
                 if notes:

@@ -247,7 +247,7 @@ def test_common_words_alone_find_the_fact_that_has_them_all(memory: Any) -> None
             memory.texts[n] = text
             tx.run("INSERT INTO facts VALUES (?, 'default', ?, ?, 0, 0)", (n, str(n), text))
             tx.run(
-                "INSERT INTO derived VALUES (?, 'default', ?, 'live', '', 0, '', 0, 'fact', '', 0, 0, 0, 0, 0, '', '')",
+                "INSERT INTO derived VALUES (?, 'default', ?, 'live', '', 0, '', 0, 'fact', '', 0, 0, 0, 0, '', '', 0)",
                 (n, str(n)),
             )
             tx.run("INSERT INTO search_index (rowid, body, agent) VALUES (?, ?, '@default')", (n, text))

@@ -71,6 +71,32 @@ def test_an_upgrade_copies_the_file_first_and_is_one_transaction(tmp_path, monke
     opened.close()
 
 
+def test_an_upgrade_counts_what_is_there(tmp_path, monkeypatch):
+    """A memory of before the totals gets them, and the last day on which each fact was read."""
+    path = tmp_path / "m.db"
+    monkeypatch.setattr(store_module, "MIGRATIONS", ("001_rows.sql", "002_layers.sql"))
+    old = Store.open(path, ManualClock())
+    with old.transaction() as tx:
+        for n, state, tier, words in (
+            (1, "live", "warm", "tea é"),
+            (2, "live", "warm", "tea"),
+            (3, "retracted", "", "x"),
+        ):
+            tx.run(
+                "INSERT INTO derived VALUES (?, 'a', ?, ?, ?, 0.5, 'food', 0.5, 'fact', '', 1, 1, 0, ?, ?, '')",
+                (n, str(n), state, tier, int(n == 1), words),
+            )
+        tx.run("INSERT INTO access VALUES ('a', '1', 'd', 1, 20000, 1)")
+    old.close()
+    monkeypatch.undo()
+
+    new = Store.open(path, ManualClock())
+
+    assert new.execute("SELECT category, tier, facts, bytes FROM totals") == [("food", "warm", 2, 9)]
+    assert new.execute("SELECT last_read FROM derived ORDER BY n") == [(20000,), (0,), (0,)]
+    new.close()
+
+
 def test_reads_count_once_a_day(store):
     """A second retrieve on the same day adds nothing, the next day does."""
     today = day_number(store.clock.today())

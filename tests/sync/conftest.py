@@ -47,7 +47,7 @@ def _derive(tx: Tx, agent: Any, fact: Any) -> None:
     state, category = ("live", mentions[0][0]) if mentions else ("retracted", "")
     tx.run(
         "INSERT INTO derived"
-        " VALUES (?, ?, ?, ?, 'warm', 0.5, ?, 0.5, 'fact', '', 1770940800000, 20497, 0, 0, 0, '', '')"
+        " VALUES (?, ?, ?, ?, 'warm', 0.5, ?, 0.5, 'fact', '', 1770940800000, 20497, 0, 0, '', '', 0)"
         " ON CONFLICT (n) DO UPDATE SET state = excluded.state, category = excluded.category",
         (rows[0][0], agent, fact, state, category),
     )

@@ -90,7 +90,7 @@ def test_a_thousand_random_categories_keep_every_limit(world):
         for n, category in enumerate(sorted(made), 1):
             tx.run(
                 "INSERT INTO derived VALUES"
-                " (?, 'default', ?, 'live', 'cold', 0.1, ?, 0.5, 'fact', '', 1, ?, 0, 0, 0, 'x', 'x')",
+                " (?, 'default', ?, 'live', 'cold', 0.1, ?, 0.5, 'fact', '', 1, ?, 0, 0, 'x', 'x', 0)",
                 (n, f"{n:016x}", category, chance.randint(1, 20_000)),
             )
 
