@@ -230,6 +230,12 @@ def settings_sources(places: Places) -> dict[str, str]:
     return said | dict.fromkeys(_names(_read_toml(places.config)), str(places.config))
 
 
+def unknown_seed_keys(path: Path) -> list[str]:
+    """The keys of a `config.json` that memoryd does not have, sorted."""
+    known = {*_names(msgspec.to_builtins(Settings())), *_GROUPS, "agent_id"}
+    return sorted(name for name in _names(seed_config.read_seed(path)) if name not in known)
+
+
 def _names(values: Mapping[str, Any]) -> list[str]:
     return [
         f"{key}.{inner}" if inner else key
@@ -287,6 +293,15 @@ def cloud_token(settings: Settings, flag: str | None = None, environment: Mappin
     if file:
         return _read_private(Path(file).expanduser())
     return _keyring_token()
+
+
+def token_source(settings: Settings, environment: Mapping[str, str] | None = None) -> str:
+    """Where `cloud_token` finds the token: a variable's name, a file's path, or the keyring; '' if nowhere."""
+    env = os.environ if environment is None else environment
+    for name in ("TURSO_AUTH_TOKEN", "TURSO_TOKEN", "TURSO_AUTH_TOKEN_FILE"):
+        if env.get(name):
+            return name if name != "TURSO_AUTH_TOKEN_FILE" else env[name]
+    return settings.sync.token_file or ("the keyring" if _keyring_token() else "")
 
 
 def _user_folder(kind: Literal["config", "state"]) -> Path:

@@ -36,6 +36,12 @@ def _perform(operation: Operation, **values: Any) -> int:
         from .watch import watch
 
         return watch(common)
-    answer = perform(operation, payload(operation.request, values), common)
+    if operation.name == "doctor":  # a client sees more than a memory: socket, versions, service
+        from .doctor import doctor
+
+        payload(operation.request, values)
+        answer = doctor(common)
+    else:
+        answer = perform(operation, payload(operation.request, values), common)
     show(operation.name, answer.body, as_json=wants_json(common), text_as_json=common.json)
     return answer.exit_code

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
+from .people_doctor import show_doctor
 from .people_memory import LAYOUTS
 
 _STATE_STYLES = {
@@ -309,6 +310,7 @@ _LAYOUTS: dict[str, Callable[[Any, Console], None]] = {
     "status": show_status,
     "retrieve": show_hits,
     "devices": show_devices,
+    "doctor": show_doctor,
     "verify": show_verify,
     "restore": show_restore,
     "rescan": show_rescan,

@@ -28,6 +28,17 @@ class ServiceReply(msgspec.Struct):
     notes: list[str] = []
 
 
+class ServiceHealth(msgspec.Struct):
+    """Whether the installed service does what it should; `lingers` is None where logging out is no question."""
+
+    enabled: bool
+    """It starts at the next login."""
+    lingers: bool | None
+    """It goes on after logout."""
+    as_shipped: bool
+    """Its file is what `service install` would write now."""
+
+
 class Ran(msgspec.Struct):
     """A finished command of the service manager."""
 

@@ -15,6 +15,7 @@ from ..errors import UnavailableError
 from .installation import (
     Ran,
     Runner,
+    ServiceHealth,
     ServiceReply,
     console_script,
     run_arguments,
@@ -90,6 +91,11 @@ class LaunchdAgent:
         """What launchd knows of it."""
         installed, pid = self.file.exists(), self._pid()
         return ServiceReply(self.label, str(self.file), installed=installed, running=pid is not None, pid=pid)
+
+    def health(self) -> ServiceHealth:
+        """Whether launchd has it loaded, from the plist that we would write."""
+        expected = plistlib.dumps(render_plist(self._places, console_script(), self.label, self._home))
+        return ServiceHealth(self._is_loaded(), None, self.file.read_bytes() == expected)
 
     @property
     def _target(self) -> str:

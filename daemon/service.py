@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ..config import Places
 from ..errors import ConfigError
-from .installation import ServiceReply
+from .installation import ServiceHealth, ServiceReply
 
 
 class Manager(Protocol):
@@ -27,6 +27,9 @@ class Manager(Protocol):
 
     def status(self) -> ServiceReply:
         """Look."""
+
+    def health(self) -> ServiceHealth:
+        """Look closer at an installed service."""
 
 
 def install(places: Places, manager: Manager | None = None) -> ServiceReply:

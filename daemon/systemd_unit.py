@@ -10,6 +10,7 @@ from ..errors import ConfigError, UnavailableError
 from .installation import (
     Ran,
     Runner,
+    ServiceHealth,
     ServiceReply,
     console_script,
     run_arguments,
@@ -79,6 +80,12 @@ class SystemdUnit:
             detail=", ".join(each for each in states if each),
         )
 
+    def health(self) -> ServiceHealth:
+        """Whether systemd starts it at login, lets it go on after logout, and from the file that we would write."""
+        expected = render_unit(self._places, console_script(), self.name).encode()
+        enabled = self._run(["systemctl", "--user", "is-enabled", self.file.name])
+        return ServiceHealth(enabled.out.strip() == "enabled", self._lingers(), self.file.read_bytes() == expected)
+
     def _must(self, *arguments: str) -> str:
         done = self._run(["systemctl", "--user", *arguments])
         if done.code:
@@ -88,13 +95,16 @@ class SystemdUnit:
             )
         return done.out
 
-    def _linger_note(self) -> list[str]:
-        user = getpass.getuser()
+    def _lingers(self) -> bool | None:
+        """Whether this user's services go on after logout; None where there is no loginctl to ask."""
         try:
-            shown = self._run(["loginctl", "show-user", user, "--property=Linger", "--value"])
+            shown = self._run(["loginctl", "show-user", getpass.getuser(), "--property=Linger", "--value"])
         except UnavailableError:
-            return []
-        if shown.code == 0 and shown.out.strip() == "yes":
+            return None
+        return shown.code == 0 and shown.out.strip() == "yes"
+
+    def _linger_note(self) -> list[str]:
+        if self._lingers() in (True, None):
             return []
         return ["The service ends when you log out. To let it run on: loginctl enable-linger"]
 

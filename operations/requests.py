@@ -180,6 +180,10 @@ class AuditRequest(Request):
     """Prove that every fact is in exactly one place and that all limits hold."""
 
 
+class DoctorRequest(Request):
+    """Check that everything works, each setting by its effect, with a fix for what does not."""
+
+
 class ExportRequest(Request):
     """Write the memory as JSON, or as JSON and Markdown into a folder."""
 

@@ -62,6 +62,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("sync-critical", r.SyncCriticalRequest, "sync_critical:sync_critical"),
         Operation("cold", r.ColdRequest, "cold:cold"),
         Operation("audit", r.AuditRequest, "audit:audit", long=True),
+        Operation("doctor", r.DoctorRequest, "doctor:doctor", long=True),
         Operation("export", r.ExportRequest, "export:export", long=True),
         Operation("import", r.ImportRequest, "import_export:import_export", long=True),
         Operation("import-legacy", r.ImportLegacyRequest, "import_legacy:import_legacy", long=True),
