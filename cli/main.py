@@ -21,6 +21,7 @@ PIPE_CLOSED = 141
 _OWN = {
     "init": ("setup", "Prepare a workspace: its memory/ folder and the configuration."),
     "run": ("serve", "Run the daemon in the foreground."),
+    "mcp": ("mcp", "Serve this memory to an MCP client over stdin and stdout."),
     "service": ("serve", "Install, remove, start or stop the daemon as a service of this user."),
 }
 """Commands that are no operations: module of this room, and help."""

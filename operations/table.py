@@ -26,6 +26,8 @@ class Operation(msgspec.Struct, frozen=True):
     where: Where = "either"
     long: bool = False
     """Reports progress and may take minutes."""
+    tool: Literal["", "read", "add", "change"] = ""
+    """Whether an MCP client, which a language model steers, may ask it, and what that does to memory."""
 
     @property
     def help(self) -> str:
@@ -43,22 +45,22 @@ OPERATIONS: dict[str, Operation] = {
     for each in (
         Operation("status", r.StatusRequest, "status:status", where="daemon"),
         Operation("rescan", r.RescanRequest, "rescan:rescan", long=True),
-        Operation("store", r.StoreRequest, "store_fact:store"),
-        Operation("retrieve", r.RetrieveRequest, "retrieve:retrieve"),
+        Operation("store", r.StoreRequest, "store_fact:store", tool="add"),
+        Operation("retrieve", r.RetrieveRequest, "retrieve:retrieve", tool="read"),
         Operation("extract-metadata", r.ExtractMetadataRequest, "extract:extract_metadata"),
         Operation("forget", r.ForgetRequest, "forget:forget", long=True),
-        Operation("history", r.HistoryRequest, "history:history"),
-        Operation("hot", r.HotRequest, "hot:hot"),
-        Operation("tree", r.TreeRequest, "tree:tree_command"),
+        Operation("history", r.HistoryRequest, "history:history", tool="read"),
+        Operation("hot", r.HotRequest, "hot:hot", tool="change"),
+        Operation("tree", r.TreeRequest, "tree:tree_command", tool="change"),
         Operation("undo", r.UndoRequest, "undo:undo"),
-        Operation("metrics", r.MetricsRequest, "metrics:metrics"),
+        Operation("metrics", r.MetricsRequest, "metrics:metrics", tool="read"),
         Operation("consolidate", r.ConsolidateRequest, "consolidate:consolidate", long=True),
         Operation("ingest-daily", r.IngestDailyRequest, "ingest_daily:ingest_daily", long=True),
-        Operation("distill", r.DistillRequest, "distill:distill"),
+        Operation("distill", r.DistillRequest, "distill:distill", tool="read"),
         Operation("task", layers.TaskRequest, "task:task"),
         Operation("session", layers.SessionRequest, "session:session"),
-        Operation("context", r.ContextRequest, "context:context"),
-        Operation("search-url", r.SearchUrlRequest, "search_url:search_url"),
+        Operation("context", r.ContextRequest, "context:context", tool="read"),
+        Operation("search-url", r.SearchUrlRequest, "search_url:search_url", tool="read"),
         Operation("sync-critical", r.SyncCriticalRequest, "sync_critical:sync_critical"),
         Operation("cold", r.ColdRequest, "cold:cold"),
         Operation("audit", r.AuditRequest, "audit:audit", long=True),
@@ -70,7 +72,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("restore", r.RestoreRequest, "restore:restore", where="alone", long=True),
         Operation("verify", r.VerifyRequest, "verify:verify", long=True),
         Operation("ledger", r.LedgerRequest, "ledger:ledger"),
-        Operation("why", r.WhyRequest, "why:why"),
+        Operation("why", r.WhyRequest, "why:why", tool="read"),
         Operation("why-not", r.WhyNotRequest, "why_not:why_not"),
         Operation("validate", r.ValidateRequest, "validate:validate"),
         Operation("devices", r.DevicesRequest, "devices:devices"),
