@@ -5,7 +5,7 @@ deleted only under a folder that could be listed (SPEC section 3).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
@@ -78,12 +78,12 @@ class Intake:
         changed = await self._take_in(now, confirm=False, priority=Priority.WRITE)
         return changed + await self._let_go(now, asked, confirm=False)
 
-    async def scan(self, *, confirm_deletes: bool = False) -> ScanResult:
-        """Compare the whole workspace with what is stored."""
+    async def scan(self, *, confirm_deletes: bool = False, but: Collection[str] = ()) -> ScanResult:
+        """Compare the whole workspace with what is stored; the files `but` were compared a moment ago."""
         now = await asyncio.to_thread(walk, self._root, self._settings.notes.extra)
         self._set_twins_apart(now, now.files)
         self.last_walk = now
-        changed = await self._take_in(now, confirm=confirm_deletes, priority=Priority.BULK)
+        changed = await self._take_in(now, confirm=confirm_deletes, priority=Priority.BULK, but=but)
         changed += await self._let_go(now, None, confirm=confirm_deletes)
         return ScanResult(len(now.files), changed, len(self.hold.paths))
 
@@ -127,8 +127,9 @@ class Intake:
             if path not in self.records:
                 now.files.pop(path, None)
 
-    async def _take_in(self, now: Walk, *, confirm: bool, priority: Priority) -> int:
-        differing = [path for path in sorted(now.files, reverse=True) if self._may_differ(path, now.files[path])]
+    async def _take_in(self, now: Walk, *, confirm: bool, priority: Priority, but: Collection[str] = ()) -> int:
+        looked_at = sorted(now.files.keys() - but, reverse=True)
+        differing = [path for path in looked_at if self._may_differ(path, now.files[path])]
         # What stands there as it was stored did not vanish: a hold that outlives its cause would later believe
         # the next accident at once.
         self.hold.release_all(now.files.keys() - set(differing))

@@ -2,9 +2,12 @@
 
 from contextlib import AsyncExitStack
 from datetime import datetime, time
+from functools import partial
 
 from ..crash import crash_point
 from ..errors import UsageError
+from ..ingest.names import classify
+from ..model import NoteRow
 from ..store import Store
 from ..store.thread import Priority
 from ..sync.bring_back import plan_as_of, plan_deleted
@@ -22,12 +25,14 @@ async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
     async with AsyncExitStack() as stack:
         plan = await _plan(memory, request, stack)
         memory.settings.notes.extra = list(dict.fromkeys([*memory.settings.notes.extra, *plan.notes_extra]))
-        await write_notes(memory, plan, progress=_progress)
+        copies = not (request.deleted or request.as_of) and memory.settings.sync.notes == "backup"
+        await write_notes(memory, plan, fits=partial(_fits, memory) if copies else lambda _: False, progress=_progress)
     crash_point("restore written")
-    report_progress(phase="ingest", done=0, of=len(plan.notes))
+    await memory.intake.load()  # with the notes that were copied
+    report_progress(phase="ingest", done=len(plan.copied), of=len(plan.notes))
     # Derived once, after the succession: it decides again which mentions of every fact count.
     memory.intake.after_batch = None
-    await memory.intake.scan()
+    await memory.intake.scan(but=frozenset(plan.copied))
     crash_point("restore ingested")
     done = await finish_restore(memory, plan)
     crash_point("restore succeeded")
@@ -64,6 +69,14 @@ async def _plan(memory: Memory, request: RestoreRequest, stack: AsyncExitStack) 
         return await stack.enter_async_context(earlier)
     return await plan_restore(
         service, memory.workspace, from_=request.from_, copy=request.copy, merge=request.merge, progress=_progress
+    )
+
+
+def _fits(memory: Memory, note: NoteRow) -> bool:
+    """Whether ingest would find in this note what the log says of it: a note of the same agent here too."""
+    name = classify(note.path, memory.settings.notes.extra)
+    return (
+        name.kind == "note" and name.agent_id == note.agent_id and note.size <= memory.settings.notes.max_ingest_bytes
     )
 
 

@@ -231,6 +231,14 @@ def _stands_at(alias: str, n: str = "value->>4") -> str:
 def _fold_mentions(tx: Tx, rows: Sequence[Row], _: Folded) -> None:
     data = _json(rows)
     stands = _STANDS.format(at=5)
+    if _are_new_places(tx, rows):
+        # As in a restore: nothing stood there, so every row that comes in is a change.
+        tx.run(
+            f"INSERT INTO mentions SELECT {_fields(15, 9, 14)}, 0 FROM json_each(?) WHERE NOT EXISTS ({stands})",
+            (data,),
+        )
+        tx.run("INSERT OR IGNORE INTO dirty SELECT value->>1, value->>5 FROM json_each(?)", (data,))
+        return
     # What stood at these places and stands there no longer, and the words after it, which are indexed with it.
     _touch(
         tx,
@@ -261,6 +269,19 @@ def _fold_mentions(tx: Tx, rows: Sequence[Row], _: Folded) -> None:
         (data,),
     )
     _touch(tx, changed)
+
+
+def _are_new_places(tx: Tx, rows: Sequence[Row]) -> bool:
+    """Whether no mention stands in any of these notes, and each place is named once."""
+    places = [(row.agent_id, row.device, row.path, row.n) for row in rows if isinstance(row, MentionRow)]
+    if len(set(places)) < len(places):
+        return False
+    notes = _json(sorted({place[:3] for place in places}))
+    return not tx.execute(
+        "SELECT 1 FROM json_each(?) JOIN mentions m ON m.agent_id = value->>0 AND m.device = value->>1"
+        " AND m.path = value->>2 LIMIT 1",
+        (notes,),
+    )
 
 
 def _fold_edits(tx: Tx, rows: Sequence[Row], _: Folded) -> None:

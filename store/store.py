@@ -55,6 +55,10 @@ class Tx:
         """Run one statement and return how many rows it changed."""
         return self.store.db.run(sql, parameters)
 
+    def number(self, sql: str, before: tuple[Value, ...], after: tuple[Value, ...] = ()) -> None:
+        """Run a statement that gives the nth row it writes the revision `? + nth`; that `?` follows `before`."""
+        self._rev += self.run(sql, (*before, self._rev, *after))
+
     def touch(self, agent_id: str, fact_id: str) -> None:
         """Mark a fact whose rows changed: its derived values and index entry are made anew."""
         self.run("INSERT OR IGNORE INTO dirty VALUES (?, ?)", (agent_id, fact_id))

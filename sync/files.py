@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import BinaryIO, Literal, TypeAlias
 
 from ..crash import crash_point
 from ..errors import AccessError, MemorydError
@@ -47,6 +47,17 @@ def look(root: Path, path: str, data: bytes) -> Local:
         if error.errno in _NOT_A_FOLDER or error.errno == errno.EISDIR:
             return "differs"
         raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
+
+
+def stamp(root: Path, path: str, data: bytes) -> os.stat_result | None:
+    """The stat of the file at `path` if it holds `data` and stayed the same while it was read, else None."""
+    try:
+        with _parent(root, path, make=False) as folder, _opened(folder, path) as file:
+            before = os.fstat(file.fileno())
+            same = file.read() == data and os.fstat(file.fileno()) == before
+            return before if same else None
+    except OSError:
+        return None  # it went, or something else stands there: the scan tells
 
 
 def write_all(root: Path, files: Iterable[tuple[str, bytes]]) -> list[str]:
@@ -118,11 +129,14 @@ def _make_folder(folder: int, name: str) -> None:
 
 
 def _read(folder: int, path: str) -> bytes:
+    with _opened(folder, path) as file:
+        return file.read()
+
+
+def _opened(folder: int, path: str) -> BinaryIO:
     # Not blocking: a pipe in a note's place would never answer.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path.rpartition("/")[2], flags, dir_fd=folder)
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read()
+    return os.fdopen(os.open(path.rpartition("/")[2], flags, dir_fd=folder), "rb")
 
 
 def _write_one(folder: int, path: str, data: bytes) -> None:

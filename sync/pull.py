@@ -85,21 +85,39 @@ class Puller:
             await self._thread.call(lambda store: _note_fault(store, head.device, text))
 
     async def _follow(self, head: Head, pulled: Pulled, on_rows: Progress) -> None:
-        while True:
-            position = await self._thread.call(lambda store: cursor(store, head.device), priority=Priority.READ)
-            if position.idx >= head.idx:
-                return
-            segments = await fetch_after(self._client, head.device, position.idx)
-            if not segments:
-                raise SegmentError(f"segment {position.idx + 1} is missing")
-            before = pulled.rows
-            if segments[0].idx != position.idx + 1:
-                await self._jump(head.device, position, pulled, f"segment {position.idx + 1} is missing")
-            else:
-                await self._fold_chain(position, segments, pulled)
-            on_rows(pulled.rows - before)
-            if pulled.lifted:
-                return
+        coming: asyncio.Task[list[Segment]] | None = None
+        last = -1
+        try:
+            while True:
+                position = await self._thread.call(lambda store: cursor(store, head.device), priority=Priority.READ)
+                if position.idx >= head.idx:
+                    return
+                if coming is not None and position.idx == last:
+                    segments = await coming
+                else:  # the first, or a snapshot was jumped to
+                    segments = await fetch_after(self._client, head.device, position.idx)
+                coming = await self._fetch_ahead(coming, head, segments)
+                if not segments:
+                    raise SegmentError(f"segment {position.idx + 1} is missing")
+                last, before = segments[-1].idx, pulled.rows
+                if segments[0].idx != position.idx + 1:
+                    await self._jump(head.device, position, pulled, f"segment {position.idx + 1} is missing")
+                else:
+                    await self._fold_chain(position, segments, pulled)
+                on_rows(pulled.rows - before)
+                if pulled.lifted:
+                    return
+        finally:
+            await _drop(coming)
+
+    async def _fetch_ahead(
+        self, former: "asyncio.Task[list[Segment]] | None", head: Head, segments: Sequence[Segment]
+    ) -> "asyncio.Task[list[Segment]] | None":
+        """Ask for what follows these segments, so that it is under way while they are folded."""
+        await _drop(former)
+        if not segments or segments[-1].idx >= head.idx:
+            return None
+        return asyncio.create_task(fetch_after(self._client, head.device, segments[-1].idx))
 
     async def _fold_chain(self, position: Cursor, segments: Sequence[Segment], pulled: Pulled) -> None:
         idx, sha = position.idx, position.sha256
@@ -139,6 +157,12 @@ class Puller:
         for part in parts:
             rows.extend(await asyncio.to_thread(unpack, part, self._keys))
         await self._fold(parts[-1], rows, pulled, replace=True)
+
+
+async def _drop(task: "asyncio.Task[list[Segment]] | None") -> None:
+    if task is not None:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _read_parts(client: CloudClient, device: str, snapshot: SnapshotRange) -> list[Segment]:

@@ -6,7 +6,8 @@ the other. Cut off anywhere, it is run again and goes on.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,22 +16,26 @@ from typing import Protocol
 import msgspec
 
 from ..clock import Clock
+from ..crash import crash_point
 from ..errors import MemorydError, NoInputError, UsageError
 from ..model import NoteRow
 from ..store import Store
+from ..store.copied import UNREAD, copy_notes
+from ..store.files import FileRecord
 from ..store.fold import drop_received_chunks
 from ..store.log import device_row, notes_of
 from ..store.rekey import take_over
 from ..store.sent import cursors
 from ..store.thread import Priority, StoreThread
 from .cloud import CloudState
-from .files import Local, is_safe, look, masked_lines, sweep, write_all
+from .files import Local, is_safe, look, masked_lines, stamp, sweep, write_all
 from .gather import Progress, fetch_chunks, fold_all, held_chunks
 from .service import SyncService
 
 RESTORED = "memory/.restored"
 """Where `--merge` puts the cloud's copy of a file that differs; never ingested."""
 _BATCH_FILES = 100
+_BATCH_CHUNKS = 100
 _BATCH_BYTES = 4_000_000
 _WRITERS = 8
 _LISTED = 20
@@ -58,6 +63,7 @@ class RestorePlan(msgspec.Struct):
 
     `incomplete` names notes that cannot be brought back whole, and why; `notes_extra` are the
     globs by which `device` took further files as notes. The text is in the store of `bodies`, ours if None.
+    `copied` are notes that this device has rows of already, so that they need not be read again.
     """
 
     device: str
@@ -71,6 +77,7 @@ class RestorePlan(msgspec.Struct):
     notes_extra: list[str] = []
     masked_lines: int = 0
     bodies: StoreThread | None = None
+    copied: list[str] = []
 
     @property
     def notes(self) -> list[NoteRow]:
@@ -126,24 +133,73 @@ async def refuse_differing(thread: StoreThread, plan: RestorePlan, *, merge: boo
         raise _differing_error(plan.differing)
 
 
-async def write_notes(site: Site, plan: RestorePlan, *, progress: Progress = silent) -> list[str]:
-    """Write what is missing, small notes first, and copies of differing ones; returns the paths to ingest."""
+async def write_notes(
+    site: Site,
+    plan: RestorePlan,
+    *,
+    fits: Callable[[NoteRow], bool] = lambda _: False,
+    progress: Progress = silent,
+) -> list[str]:
+    """Write what is missing, small notes first, and copies of differing ones; returns the paths to ingest.
+
+    Notes that `fits` takes are given to this device as the log tells them, so that they need not be read again.
+    """
     texts = plan.bodies or site.thread
     missing = sorted(plan.missing, key=_size)
     await asyncio.to_thread(sweep, plan.root, [note.path for note in plan.notes])
     done = 0
     for batch in _batches(missing):
-        bodies = [(note.path, await read_body(texts, note)) for note in batch]
+        bodies = await read_bodies(texts, batch)
         # Several at once: a file system commits the fsyncs of one moment together.
         shares = [bodies[start::_WRITERS] for start in range(_WRITERS)]
         await asyncio.gather(*(asyncio.to_thread(write_all, plan.root, share) for share in shares if share))
+        await _copy(site, plan, batch, bodies, fits)
         done += len(batch)
         progress("write", done, len(missing))
+    for batch in _batches(plan.same):
+        await _copy(site, plan, batch, await read_bodies(texts, batch), fits)
+    await _put_aside(site, plan, texts)
+    copied = set(plan.copied)
+    return [note.path for note in plan.notes if note.path not in copied]
+
+
+async def _copy(
+    site: Site,
+    plan: RestorePlan,
+    notes: Sequence[NoteRow],
+    bodies: Sequence[tuple[str, bytes]],
+    fits: Callable[[NoteRow], bool],
+) -> None:
+    asked = [(note, data) for note, (_, data) in zip(notes, bodies, strict=True) if fits(note)]
+    records = await asyncio.to_thread(_seen, plan.root, asked, site.clock.now_ms())
+    if records:
+        plan.copied += await site.thread.call(partial(_copy_rows, device=plan.device, records=records))
+        crash_point("restore copied")
+
+
+def _seen(root: Path, notes: Sequence[tuple[NoteRow, bytes]], now_ms: int) -> list[FileRecord]:
+    """What stands on disk of these notes, where it is what it should be."""
+    return [
+        FileRecord(
+            note.path, note.agent_id, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino,
+            hashlib.sha256(data).hexdigest(), UNREAD, note.state, seen_at=now_ms,
+        )
+        for note, data in notes
+        if (seen := stamp(root, note.path, data)) is not None
+    ]  # fmt: skip
+
+
+def _copy_rows(store: Store, device: str, records: Sequence[FileRecord]) -> list[str]:
+    with store.transaction() as tx:
+        return copy_notes(tx, device, records)
+
+
+async def _put_aside(site: Site, plan: RestorePlan, texts: StoreThread) -> None:
+    """Copies of the notes that differ here, for the person to compare."""
     folder = f"{RESTORED}/{_stamp(site.clock)}"
     for batch in _batches(plan.differing):
-        bodies = [(f"{folder}/{note.path}", await read_body(texts, note)) for note in batch]
+        bodies = [(f"{folder}/{path}", data) for path, data in await read_bodies(texts, batch)]
         await asyncio.to_thread(write_all, plan.root, bodies)
-    return [note.path for note in plan.notes]
 
 
 async def finish_restore(site: Site, plan: RestorePlan) -> Restored:
@@ -165,11 +221,18 @@ async def finish_restore(site: Site, plan: RestorePlan) -> Restored:
 
 async def read_body(thread: StoreThread, note: NoteRow) -> bytes:
     """The bytes of a note from its chunks; the caller has made sure that all are there."""
-    pieces: list[bytes] = []
-    for start in range(0, len(note.chunks), _BATCH_FILES):
-        names = note.chunks[start : start + _BATCH_FILES]
-        pieces.append(await thread.call(partial(_join, names=names), priority=Priority.BULK))
-    return b"".join(pieces)
+    ((_, data),) = await read_bodies(thread, [note])
+    return data
+
+
+async def read_bodies(thread: StoreThread, notes: Sequence[NoteRow]) -> list[tuple[str, bytes]]:
+    """Path and bytes of several notes, a few MB at most."""
+    names = list(dict.fromkeys(name for note in notes for name in note.chunks))
+    pieces: dict[str, bytes] = {}
+    for start in range(0, len(names), _BATCH_CHUNKS):
+        some = names[start : start + _BATCH_CHUNKS]
+        pieces |= await thread.call(partial(_chunks, names=some), priority=Priority.BULK)
+    return [(note.path, b"".join(pieces[name] for name in note.chunks)) for note in notes]
 
 
 # ---- choosing and checking -------------------------------------------------------------------------------
@@ -210,15 +273,24 @@ def _listed(names: dict[str, str]) -> str:
 async def check_notes(thread: StoreThread, plan: RestorePlan, notes: Sequence[NoteRow], progress: Progress) -> None:
     """Sort the notes into the plan by what stands on the disk; their text is in the store of `thread`."""
     held = await thread.call(held_chunks, priority=Priority.READ)
-    for number, note in enumerate(notes, 1):
+    whole = []
+    for note in notes:
         if reason := _unfit(note, held):
             plan.incomplete[note.path] = reason
-            continue
-        body = await read_body(thread, note)
-        local = await asyncio.to_thread(look, plan.root, note.path, body)
-        plan.masked_lines += masked_lines(body)
-        _bucket(plan, local).append(note)
-        progress("check", number, len(notes))
+        else:
+            whole.append(note)
+    done = 0
+    for batch in _batches(whole):
+        bodies = await read_bodies(thread, batch)
+        for note, (local, masked) in zip(batch, await asyncio.to_thread(_look_all, plan.root, bodies), strict=True):
+            _bucket(plan, local).append(note)
+            plan.masked_lines += masked
+        done += len(batch)
+        progress("check", done, len(whole))
+
+
+def _look_all(root: Path, bodies: Sequence[tuple[str, bytes]]) -> list[tuple[Local, int]]:
+    return [(look(root, path, data), masked_lines(data)) for path, data in bodies]
 
 
 def _bucket(plan: RestorePlan, local: Local) -> list[NoteRow]:
@@ -248,14 +320,12 @@ def _differing_error(notes: Sequence[NoteRow]) -> MemorydError:
 # ---- store -----------------------------------------------------------------------------------------------
 
 
-def _join(store: Store, names: Sequence[str]) -> bytes:
+def _chunks(store: Store, names: Sequence[str]) -> dict[str, bytes]:
     rows = store.execute(
         "SELECT sha256, data FROM chunks WHERE sha256 IN (SELECT value FROM json_each(?))",
         (msgspec.json.encode(list(names)).decode(),),
     )
-    found = {str(row[0]): row[1] for row in rows}
-    pieces = [found[name] for name in names]
-    return b"".join(piece for piece in pieces if isinstance(piece, bytes))
+    return {str(name): data for name, data in rows if isinstance(data, bytes)}
 
 
 def _not_taken_in(store: Store, notes: Sequence[NoteRow]) -> list[str]:
