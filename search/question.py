@@ -10,7 +10,6 @@ from .candidates import Weighed
 from .dates import DayRange
 from .tokens import QueryTokens, index_tokens
 
-_PHRASE_TOKENS = 12
 _WANTS_NUMBER = re.compile(
     r"\bwhen\b|\b(?:what|which) (?:day|date|year|month|time)\b|\bhow (?:many|much|long|old|often|far|big|tall|late)\b"
     r"|什么时候|何时|哪一?[天年月日]|几[月日号点年天个]|多少|多[长久大高]|时间"
@@ -31,7 +30,7 @@ class Question(msgspec.Struct, frozen=True):
     """Each term's inverse document frequency, weighed by how much of the asked word it stands for."""
     prefixes: tuple[str, ...]
     sequence: list[str]
-    """Its first tokens, in order."""
+    """All its tokens, in order."""
     days: list[DayRange]
     written_days: frozenset[str]
     """Those days as tokens, as a fact that writes them out holds them."""
@@ -70,7 +69,7 @@ def question_of(
     return Question(
         worth,
         tuple(each.term.text for each in terms if each.term.prefix),
-        index_tokens(asked.phrase)[:_PHRASE_TOKENS],
+        index_tokens(asked.phrase),
         days,
         frozenset(written_days),
         today,

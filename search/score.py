@@ -2,9 +2,9 @@
 
 BM25 over fields (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009,
 section 3.6) as a share of the most that the question could get. The blocks around a fact count as one more
-field. Words standing together and a day that the question names raise the score; a block that only asks, and
-one without a number where a number is wanted, stand a little behind; importance and recency bend it a little,
-and what has faded stands a little behind.
+field. Words standing together, a label that the question names and a day that it names raise the score; a block
+stands behind as far as it only asks, and a little where a number is wanted that it lacks; importance and recency
+bend it a little, and what has faded stands a little behind.
 """
 
 import re
@@ -18,7 +18,7 @@ from ..model import FADED_AFTER_DAYS, FADED_READS
 from .candidates import COLUMNS
 from .neighbours import WEIGHTS
 from .question import Question, has_number
-from .tokens import index_tokens
+from .tokens import HAN, index_tokens
 
 K1 = 0.6
 B = 0.03
@@ -29,9 +29,11 @@ DAY = 0.25
 PRIOR = 0.05
 FADED = 0.02
 """How far a block stands behind that has faded: a touch behind its equals, never hidden by it."""
-ASKS = 0.2
-"""How far a block that ends with a question mark stands behind."""
-NUMBER = 0.1
+LABEL = 0.06
+"""What it adds that a block begins with a label which the question names whole: `Ada: …` where Ada is asked about."""
+ASKS = 0.3
+"""How far a block that holds nothing but questions stands behind; a mixed one by the share of its characters."""
+NUMBER = 0.25
 """How far a block without a number stands behind where the question wants one."""
 HEADING_WITH_WORDS = 1.1
 """What a heading counts more where the fact's own words answer at least half of the question."""
@@ -40,7 +42,9 @@ CONTEXT_ALONE = 0.8
 NEAR_TOKENS = 3
 
 _HEADINGS, *_SIDES = list(COLUMNS.values())[1:-1]
-_LABEL = re.compile(r"[^:：\n]{1,30}(?::(?=\s)|：)")
+# Who speaks, or what a block is about: up to three words or a few Chinese characters before a colon.
+_LABEL = re.compile(rf"\s*(?:\w[\w.'’-]*(?: [\w.'’-]+){{0,2}}|[{HAN}]{{1,8}})\s*(?::(?=\s)|：)")
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _CLOSERS = " \t\n)]}\"'”’」』》*_~"
 
 
@@ -66,8 +70,17 @@ class Block(msgspec.Struct):
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question itself."""
-        return self.text.rstrip(_CLOSERS).endswith(("?", "？"))
+        """Whether it ends with a question, so that the next block may answer it."""
+        return _is_question(self.text)
+
+    @property
+    def asking(self) -> float:
+        """How much of it is questions, 0 to 1 by characters."""
+        if "?" not in self.text and "？" not in self.text:
+            return 0.0
+        sentences = [sentence.strip() for sentence in _SENTENCE.findall(_unlabelled(self.text))]
+        asked = sum(len(sentence) for sentence in sentences if _is_question(sentence))
+        return asked / max(1, sum(map(len, sentences)))
 
     def is_of(self, question: Question) -> float:
         """1 if the question names a day of it, half if only one that it writes out, else 0."""
@@ -143,7 +156,8 @@ def judge(question: Question, at: Seen) -> Judged:
         "context": with_context - words,
         "phrase": PHRASE * _phrase(question, block.body),
         "near": NEAR * _near(question, places),
-        "asks": 1 - ASKS * block.asks,
+        "label": LABEL * _is_labelled(question, block.text),
+        "asks": 1 - ASKS * block.asking,
         "number": 1 - NUMBER * (question.wants_number and not has_number(_unlabelled(block.text))),
         "day": DAY * block.is_of(question),
         "faded": 1 - FADED * has_faded(block, question.today),
@@ -159,8 +173,8 @@ def has_faded(block: Block, today: int) -> bool:
 
 
 def _sum(parts: Mapping[str, float]) -> float:
-    added = parts["words"] + parts["context"] + parts["phrase"] + parts["near"]
-    said = added / (1 + PHRASE + NEAR) * parts["asks"] * parts["number"]
+    added = parts["words"] + parts["context"] + parts["phrase"] + parts["near"] + parts["label"]
+    said = added / (1 + PHRASE + NEAR + LABEL) * parts["asks"] * parts["number"]
     return min(1.0, (said * (1 - DAY) + parts["day"]) * parts["faded"] * parts["prior"])
 
 
@@ -168,8 +182,6 @@ def _own(question: Question, at: Seen, places: Mapping[str, list[int]]) -> dict[
     """How often each term stands in the fact, its fields weighed."""
     block = at.block
     counts = {term: float(len(positions)) for term, positions in places.items()}
-    for term in _label_terms(question, block.text) if places else ():
-        counts[term] = counts.get(term, 0.0) + 1.0
     if at.fields:
         weights = (_HEADINGS + HEADING_WITH_WORDS * min(1.0, 2 * question.share(places)), *_SIDES)
         for weight, field in zip(weights, (block.headings, block.category, block.extra), strict=True):
@@ -212,15 +224,19 @@ def _near(question: Question, places: Mapping[str, list[int]]) -> float:
     return close / len(pairs)
 
 
-def _label_terms(question: Question, text: str) -> list[str]:
-    """Terms in what the block names at its beginning, before a colon: who speaks, or what it is about."""
+def _is_labelled(question: Question, text: str) -> bool:
+    """Whether the question names all of the block's label."""
     label = _LABEL.match(text)
-    return question.terms_in(_label_tokens(label.group())) if label else []
+    return label is not None and question.worth.keys() >= set(_label_tokens(label.group()))
 
 
 @lru_cache(maxsize=256)
 def _label_tokens(label: str) -> list[str]:
     return index_tokens(label)
+
+
+def _is_question(text: str) -> bool:
+    return text.rstrip(_CLOSERS).endswith(("?", "？"))
 
 
 def _unlabelled(text: str) -> str:

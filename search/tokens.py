@@ -66,6 +66,8 @@ _STOP_PHRASES = re.compile(
 """Chinese question words and particles: they count for little when they match."""
 
 
+_PAIR = 0.6
+"""What a pair of Chinese characters is worth beside each of the two, which count by themselves too."""
 _ACROSS_WORDS = 0.7
 
 
@@ -160,7 +162,9 @@ def _paired(run: str) -> Iterator[tuple[str, float]]:
     for here, after in pairwise(run):
         if _IS_HAN.match(here):
             yield here, 1.0
-        yield here + after, 1.0
+            yield here + after, _PAIR
+        else:
+            yield here + after, 1.0
     yield run[-1], 1.0 if len(run) == 1 or _IS_HAN.match(run[-1]) else 0.3
 
 

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memoryd.search import find
 from memoryd.search.candidates import RANKED
+from memoryd.search.rank import Found
 
 TODAY = 20_500
 
@@ -188,6 +189,52 @@ def test_answer_stands_before_its_question(memory: Any) -> None:
     assert memory.ask("who has repaired our boiler")[0] == "Okonkwo repaired the boiler"
 
 
+def test_a_block_stands_behind_as_far_as_it_asks(memory: Any) -> None:
+    """Who asks back at the end has still said something; who only asks has not."""
+    memory.add("Was the boiler repaired on Monday?")
+    memory.add("The boiler was repaired on Monday. By whom?")
+    memory.add("The boiler was repaired on Monday. By Tom.")
+
+    assert memory.ask("boiler repaired Monday") == [
+        "The boiler was repaired on Monday. By Tom.",
+        "The boiler was repaired on Monday. By whom?",
+        "Was the boiler repaired on Monday?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "mentioned", "query"),
+    [
+        (
+            "Ada Berg: the lease ends soon, I hope",
+            "Tom: the lease of Ada Berg ends soon",
+            "when does Ada Berg's lease end",
+        ),
+        ("导演：李安，上海人", "影评：导演来自上海，还是台北", "上海导演"),
+    ],
+)
+def test_a_label_that_the_question_names_counts(memory: Any, said: str, mentioned: str, query: str) -> None:
+    """`Ada: …` is what Ada says, so it stands before a like block of somebody else's that speaks of her."""
+    memory.add(said)
+    memory.add(mentioned)
+
+    hits = _found(memory, query)
+
+    assert [memory.texts[hit.n] for hit in hits] == [said, mentioned]
+    assert [bool(hit.parts["label"]) for hit in hits] == [True, False]
+
+
+def test_only_the_whole_question_is_a_phrase(memory: Any) -> None:
+    """A long question's first words, such as a name, are no phrase by themselves."""
+    memory.add("安德烈·塔可夫斯基是谁")
+    memory.add("安德烈·塔可夫斯基生于一九三二年")
+
+    parts = {memory.texts[hit.n]: hit.parts["phrase"] for hit in _found(memory, "安德烈·塔可夫斯基是谁")}
+
+    assert parts["安德烈·塔可夫斯基是谁"] > 0
+    assert parts["安德烈·塔可夫斯基生于一九三二年"] == 0
+
+
 def test_number_is_wanted(memory: Any) -> None:
     """A question for a time or a number prefers the block that holds one."""
     memory.add("The boiler was repaired in spring 2024", day=TODAY - 300)
@@ -253,3 +300,7 @@ def test_common_words_alone_find_the_fact_that_has_them_all(memory: Any) -> None
             tx.run("INSERT INTO search_index (rowid, body, agent) VALUES (?, ?, '@default')", (n, text))
 
     assert memory.ask("moved server tallinn", limit=1) == [wanted]
+
+
+def _found(memory: Any, query: str) -> list[Found]:
+    return find(memory.store, query, agents=["default"], limit=5, today=TODAY)
