@@ -153,10 +153,32 @@ def show_session(reply: dict[str, Any], console: Console) -> None:
     console.print(Text(f"{session['size_bytes']:,} of {reply['max_bytes']:,} bytes", "dim"))
 
 
+def show_dream(reply: dict[str, Any], console: Console) -> None:
+    """What gave way to what, then the counts; or the log as a table."""
+    if "log" in reply:
+        table = Table("when", "step", "fact", "before", "after", "undo", box=None, padding=(0, 2, 0, 0))
+        for each in reply["log"]:
+            sides = (", ".join(str(value or "-") for value in each[side].values()) for side in ("before", "after"))
+            number = "undone" if each["undone"] else str(each["change"] or "")
+            table.add_row(_minute(each["at"]), each["step"], each["fact_id"], *sides, number)
+        console.print(table if reply["log"] else "Nothing was dreamt yet.")
+        return
+    for step in reply["steps"]:
+        number = f"  (undo {step['change']})" if step["change"] else ""
+        console.print(Text.assemble((step["step"], "bold"), f": {step['text']}", (number, "dim")), soft_wrap=True)
+        for part in step["parts"]:
+            console.print(Text(f"    {part['text']}", "dim"), soft_wrap=True)
+    names = ("merged", "consolidated", "superseded", "archived", "faded")
+    counts = ", ".join(f"{reply[name]:,} {name}" for name in names if reply[name]) or "nothing to do"
+    layers = ", ".join(f"{count:,} {name.replace('_', '-')}" for name, count in reply["layers"].items())
+    console.print(Text(f"{'Would be: ' if reply['dry_run'] else ''}{counts}. {layers}", "green"), soft_wrap=True)
+
+
 LAYOUTS: dict[str, Callable[[Any, Console], None]] = {
     "audit": show_audit,
     "cold": show_cold,
     "context": show_context,
+    "dream": show_dream,
     "hot": show_hot,
     "session": show_session,
     "task": show_task,

@@ -101,4 +101,9 @@ def every(frequency: Frequency, at: time) -> Latest:
 
 def every_hours(hours: int) -> Latest:
     """Each time that so many hours have passed since the epoch."""
-    return lambda now_ms: now_ms - now_ms % (hours * 3_600_000)
+    return every_minutes(60 * hours)
+
+
+def every_minutes(minutes: int) -> Latest:
+    """Each time that so many minutes have passed since the epoch."""
+    return lambda now_ms: now_ms - now_ms % (minutes * 60_000)

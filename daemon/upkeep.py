@@ -1,4 +1,4 @@
-"""What the daemon does by the calendar: consolidation, restore drills, local snapshots."""
+"""What the daemon does by the calendar: consolidation, dreams, restore drills, local snapshots."""
 
 import asyncio
 import random
@@ -10,16 +10,23 @@ from typing import Any
 from ..clock import Clock
 from ..errors import StoreDamagedError
 from ..operations.consolidate import consolidate_daily, consolidate_monthly, consolidate_quick, last_consolidated
+from ..operations.dream import LONG_TERM_LIMIT, dream_all, last_dreamt, long_term_entries
 from ..operations.drill import drill_when_due
 from ..operations.memory import Memory
 from ..operations.self_recall import probe
-from .calendar import every, every_day, is_missing
+from .calendar import every, every_day, every_minutes, is_missing
 from .scheduler import Scheduler
 
 SNAPSHOT_AT = time(3, 40)
 """Local time of the daily snapshot, where there is no cloud."""
 DRILL_AT = time(4, 20)
 """Local time at which it is asked each day whether a restore drill is due, where there is one."""
+DREAM_AT = time(4, 0)
+"""Local time of the deep dream, which looks at everything."""
+DREAM_MINUTES = 30
+"""So often a dream looks at what is new, if nobody needs the machine."""
+IDLE_S = 60.0
+"""Idle is a memory that nobody has asked anything for so long [s]."""
 SELF_RECALL_S = 3600.0
 """How often the memory asks itself some of its own words [s]."""
 
@@ -39,6 +46,8 @@ class Upkeep:
         self._consolidated: dict[str, int] = {}
         """When each mode, or a deeper one, was done last [ms]."""
         self._drilled = 0
+        self._dreamt: dict[bool, int] = {}
+        """When the last dream was, by whether it was a deep one [ms]."""
         self._chance = random.Random()  # noqa: S311 - no secret
         self._one_at_a_time = asyncio.Lock()
 
@@ -53,6 +62,10 @@ class Upkeep:
                 f"{mode} consolidation",
                 partial(self._last, mode),
             )
+        for deep, latest in ((True, every_day(DREAM_AT)), (False, every_minutes(DREAM_MINUTES))):
+            self._dreamt[deep] = await last_dreamt(self._memory, deep=deep)
+            name = "the dream" if deep else "the dream of what is new"
+            scheduler.calendar(latest, partial(self._dream, deep=deep), name, partial(self._dreamt.__getitem__, deep))
         if self._memory.sync is None:
             scheduler.calendar(
                 every_day(SNAPSHOT_AT), self._snapshot, "the local snapshot", lambda: self._memory.snapshots.last_ms
@@ -79,6 +92,16 @@ class Upkeep:
 
     async def _self_recall(self) -> None:
         await probe(self._memory, self._chance)
+
+    async def _dream(self, *, deep: bool) -> None:
+        # Where the memory is never idle, a full long-term layer does not wait for that: a dream makes way anyway.
+        wanted = deep or self._memory.is_idle(IDLE_S) or await long_term_entries(self._memory) > LONG_TERM_LIMIT
+        if not wanted:
+            return
+        async with self._one_at_a_time:
+            await dream_all(self._memory, deep=deep)
+            for each in (deep, False):
+                self._dreamt[each] = self._clock.now_ms()
 
     async def _drill(self) -> None:
         await drill_when_due(self._memory)

@@ -5,7 +5,7 @@ going back is one more change that wins on every device. A forgotten fact keeps 
 the tombstone, and notes that still say it bring it back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -19,7 +19,9 @@ from ..store.versions import set_edit, set_hot_item, set_tree_node
 from .tier_replies import Change, UndoReply
 
 KEPT_CHANGES = 200
-"""How many changes of an agent can be undone."""
+"""How many changes of an agent can be undone, and as many steps of dreams again."""
+DREAM = "dream: "
+"""What the steps of dreams begin with: they are many, and must not push out what a person did."""
 
 Rows: TypeAlias = dict[str, list[Any] | None]
 """Row key (`table/section/key`, as JSON) to its values, None where there was no row."""
@@ -42,6 +44,17 @@ def recorded(tx: Tx, agent_id: str, what: str) -> Iterator[None]:
     changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
     if changed:
         _write(tx, agent_id, what, {key: before.get(key) for key in changed}, {key: after.get(key) for key in changed})
+
+
+def record_edits(
+    tx: Tx, agent_id: str, what: str, field: str, edits: Mapping[str, tuple[str | None, str | None]]
+) -> int:
+    """Keep what edits of one field were before and are now, by fact; returns the change's number."""
+    before, after = (
+        {_key("edit", fact, field): None if each[side] is None else [each[side], 0] for fact, each in edits.items()}
+        for side in (0, 1)
+    )
+    return _write(tx, agent_id, what, before, after)
 
 
 def record_forgotten(tx: Tx, agent_id: str, facts: Sequence[str]) -> None:
@@ -121,13 +134,16 @@ def _key(table: str, one: str, two: str = "") -> str:
     return _JSON.encode((table, one, two)).decode()
 
 
-def _write(tx: Tx, agent_id: str, what: str, before: Rows, after: Rows) -> None:
+def _write(tx: Tx, agent_id: str, what: str, before: Rows, after: Rows) -> int:
     tx.run(
         "INSERT INTO undo_log (agent_id, at, what, before, after, undone) VALUES (?, ?, ?, ?, ?, 0)",
         (agent_id, tx.store.clock.now_ms(), what, _JSON.encode(before).decode(), _JSON.encode(after).decode()),
     )
+    alike = f"agent_id = ? AND what {'' if what.startswith(DREAM) else 'NOT '}GLOB '{DREAM}*'"
     tx.run(
-        "DELETE FROM undo_log WHERE agent_id = ? AND n NOT IN"
-        " (SELECT n FROM undo_log WHERE agent_id = ? ORDER BY n DESC LIMIT ?)",
+        f"DELETE FROM undo_log WHERE {alike} AND n NOT IN"
+        f" (SELECT n FROM undo_log WHERE {alike} ORDER BY n DESC LIMIT ?)",
         (agent_id, agent_id, KEPT_CHANGES),
     )
+    ((n,),) = tx.execute("SELECT max(n) FROM undo_log WHERE agent_id = ?", (agent_id,))
+    return int(n or 0)

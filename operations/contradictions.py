@@ -3,14 +3,14 @@
 Both stay in `history`. A fact that is stated again later is current again: a note that still says it always wins.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ..clock import day_of_ms
-from ..store import Store, Tx
+from ..store import Store
 from ..store.thread import Priority
 from ..store.versions import set_edit
 from ..tiers.stance import Stance, stance
@@ -33,8 +33,27 @@ class _Said(NamedTuple):
     """The day on which the link was taken back, '' if it was not."""
 
 
+class Given(NamedTuple):
+    """One decision: the fact gives way to `later`, None = it is current again; `before` is the link it had."""
+
+    fact: str
+    before: str | None
+    later: str | None
+
+
 async def settle_contradictions(memory: Memory, agent_id: str) -> int:
     """Supersede what was contradicted later, revive what was said again; returns how many facts changed."""
+    contested = await contested_stances(memory, agent_id)
+    if not contested:
+        return 0
+    changed = len(await memory.thread.call(lambda store: _decide(store, agent_id, contested)))
+    if changed:
+        await memory.settle([agent_id])
+    return changed
+
+
+async def contested_stances(memory: Memory, agent_id: str) -> list[tuple[str, Stance, int]]:
+    """Facts that say they like what others say they do not, with their first day [ms]; read in steps."""
     found: list[tuple[str, Stance, int]] = []
     after: int | None = 0
     while after is not None:
@@ -45,13 +64,7 @@ async def settle_contradictions(memory: Memory, agent_id: str) -> int:
     sides: dict[tuple[str, str], set[bool]] = {}
     for _, each, _ in found:
         sides.setdefault((each.who, each.what), set()).add(each.liked)
-    contested = [one for one in found if len(sides[one[1].who, one[1].what]) == 2]
-    if not contested:
-        return 0
-    changed = await memory.thread.call(lambda store: _decide(store, agent_id, contested))
-    if changed:
-        await memory.settle([agent_id])
-    return changed
+    return [one for one in found if len(sides[one[1].who, one[1].what]) == 2]
 
 
 def _stances(store: Store, agent_id: str, after: int) -> tuple[Sequence[tuple[str, Stance, int]], int | None]:
@@ -66,30 +79,34 @@ def _stances(store: Store, agent_id: str, after: int) -> tuple[Sequence[tuple[st
     return found, rows[-1][0] if len(rows) == _ROWS else None
 
 
-def _decide(store: Store, agent_id: str, contested: Sequence[tuple[str, Stance, int]]) -> int:
-    said = _said(store, agent_id, contested)
-    changed = 0
+def _decide(store: Store, agent_id: str, contested: Sequence[tuple[str, Stance, int]]) -> list[Given]:
+    given = decisions(store, agent_id, contested)
     with store.transaction() as tx, recorded(tx, agent_id, "contradictions"):
-        for about in {(each.stance.who, each.stance.what) for each in said}:
-            side = sorted(each for each in said if (each.stance.who, each.stance.what) == about)
-            changed += _settle_one(tx, agent_id, side)
-    return changed
+        for each in given:
+            set_edit(tx, agent_id, each.fact, FIELD, each.later)
+    return given
 
 
-def _settle_one(tx: Tx, agent_id: str, said: Sequence[_Said]) -> int:
+def decisions(store: Store, agent_id: str, contested: Sequence[tuple[str, Stance, int]]) -> list[Given]:
+    """What has to change so that of each contested matter the stance said last is current."""
+    said = _said(store, agent_id, contested)
+    given: list[Given] = []
+    for about in sorted({(each.stance.who, each.stance.what) for each in said}):
+        given += _settle_one(sorted(each for each in said if (each.stance.who, each.stance.what) == about))
+    return given
+
+
+def _settle_one(said: Sequence[_Said]) -> Iterator[Given]:
     """The stance that was said last holds; what says the opposite points to it."""
     last = said[-1]
     others = {each.fact for each in said}
-    changed = 0
     for each in said:
         wanted = last.fact if each.stance.liked != last.stance.liked else ""
         if each.superseded_by == wanted or (each.superseded_by and each.superseded_by not in others):
             continue  # somebody else's decision stands
         if wanted and each.withdrawn >= last.when[0]:
             continue  # undone, and nothing was said since
-        set_edit(tx, agent_id, each.fact, FIELD, wanted or None)
-        changed += 1
-    return changed
+        yield Given(each.fact, each.superseded_by or None, wanted or None)
 
 
 def _said(store: Store, agent_id: str, contested: Sequence[tuple[str, Stance, int]]) -> list[_Said]:

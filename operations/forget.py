@@ -20,9 +20,17 @@ from .sync_replies import ForgetReply
 from .table import Outcome
 from .task_file import folder_of, says, task_files
 
+_JOINED = (
+    "WITH RECURSIVE joined (id) AS (VALUES (?) UNION"
+    " SELECT CASE d.fact_id WHEN joined.id THEN e.value ELSE d.fact_id END FROM joined"
+    " CROSS JOIN edits e ON e.agent_id = ? AND e.field = 'merged_into' AND joined.id IN (e.fact_id, e.value)"
+    " CROSS JOIN derived d ON d.agent_id = ? AND d.fact_id = e.fact_id AND d.state = 'merged') SELECT id FROM joined"
+)
+"""A fact and all that stands for it or that it stands for."""
+
 
 async def forget(memory: Memory, request: ForgetRequest) -> Outcome:
-    """Forget the fact and the earlier wordings that it replaced (`only`: this wording alone).
+    """Forget the fact, the earlier wordings that it replaced and those joined with it (`only`: this one alone).
 
     With `prove`, exit code 1 when something that was searched still holds it.
     """
@@ -69,7 +77,7 @@ def _forget(store: Store, agent_id: str, fact: str, *, only: bool) -> tuple[list
             if is_forgotten(tx, agent_id, fact):
                 return [], [], []
             raise NoInputError(f"There is no fact {fact}.", "memoryd retrieve shows the ids.")
-        facts = [fact] if only else [fact, *_earlier_wordings(tx, agent_id, fact)]
+        facts = [fact] if only else _all_wordings(tx, agent_id, fact)
         said = [text for each in facts for text in _words(tx, agent_id, each)]
         for each in facts:
             places += forget_fact(tx, agent_id, each)
@@ -80,6 +88,12 @@ def _forget(store: Store, agent_id: str, fact: str, *, only: bool) -> tuple[list
 def _words(tx: Tx, agent_id: str, fact: str) -> list[str]:
     rows = tx.execute("SELECT text FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact))
     return [str(row[0]) for row in rows]
+
+
+def _all_wordings(tx: Tx, agent_id: str, fact: str) -> list[str]:
+    """The fact, what a dream joined with it either way, and the earlier wordings of each (DATA section 6)."""
+    joined = [str(row[0]) for row in tx.execute(_JOINED, (fact, agent_id, agent_id))]
+    return list(dict.fromkeys(each for one in joined for each in (one, *_earlier_wordings(tx, agent_id, one))))
 
 
 def _earlier_wordings(tx: Tx, agent_id: str, fact: str) -> list[str]:

@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from ..clock import day_number
 from ..errors import NoInputError
 from ..store import Store
 from ..store.thread import Priority
+from ..tiers.layers import layer_of
 from .aliases import resolved
 from .forget import named_fact
+from .layers_now import referred
 from .memory import Memory
 from .places import standings
 from .replies import HistoryReply
@@ -16,10 +19,13 @@ from .requests import HistoryRequest
 async def history(memory: Memory, request: HistoryRequest) -> HistoryReply:
     """Show the fact's places and its chain of wordings, oldest first."""
     fact = named_fact(request.agent_id, request.id, request.text)
-    return await memory.thread.call(lambda store: _history(store, request.agent_id, fact), priority=Priority.READ)
+    today = day_number(memory.clock.today())
+    return await memory.thread.call(
+        lambda store: _history(store, request.agent_id, fact, today), priority=Priority.READ
+    )
 
 
-def _history(store: Store, agent_id: str, fact: str) -> HistoryReply:
+def _history(store: Store, agent_id: str, fact: str, today: int) -> HistoryReply:
     fact = resolved(store, agent_id, fact)
     row = _fact(store, agent_id, fact)
     if row is None:
@@ -32,23 +38,35 @@ def _history(store: Store, agent_id: str, fact: str) -> HistoryReply:
     chain = [each for each in (_fact(store, agent_id, one) for one in [*reversed(before), fact, *after]) if each]
     links = _links(store, agent_id, fact)
     places = standings(store, agent_id, [fact])[fact].sources
-    return HistoryReply(row["id"], row["text"], row["state"], row["first_seen"], places, chain, **links)
+    found = referred(store, agent_id, [fact]).get(fact)
+    layer = None if found is None else layer_of(found, today)
+    return HistoryReply(row["id"], row["text"], row["state"], row["first_seen"], places, chain, layer=layer, **links)
 
 
 def _links(store: Store, agent_id: str, fact: str) -> dict[str, Any]:
-    """What contradicts the fact: the later one that it gave way to, and the earlier ones that gave way to it."""
-    later = store.execute(
-        "SELECT value FROM edits WHERE agent_id = ? AND fact_id = ? AND field = 'superseded_by' AND value IS NOT NULL",
-        (agent_id, fact),
-    )
-    earlier = store.execute(
-        "SELECT fact_id FROM edits WHERE agent_id = ? AND value = ? AND field = 'superseded_by' ORDER BY fact_id",
-        (agent_id, fact),
-    )
+    """What the fact gave way to, and what gave way to it: by contradiction, and as a shorter wording."""
     return {
-        "superseded_by": _fact(store, agent_id, str(later[0][0])) if later else None,
-        "supersedes": [each for row in earlier if (each := _fact(store, agent_id, str(row[0]))) is not None],
+        "superseded_by": _later(store, agent_id, fact, "superseded_by"),
+        "supersedes": _earlier(store, agent_id, fact, "superseded_by"),
+        "merged_into": _later(store, agent_id, fact, "merged_into"),
+        "merged": _earlier(store, agent_id, fact, "merged_into"),
     }
+
+
+def _later(store: Store, agent_id: str, fact: str, field: str) -> dict[str, Any] | None:
+    rows = store.execute(
+        "SELECT value FROM edits WHERE agent_id = ? AND fact_id = ? AND field = ? AND value IS NOT NULL",
+        (agent_id, fact, field),
+    )
+    return _fact(store, agent_id, str(rows[0][0])) if rows else None
+
+
+def _earlier(store: Store, agent_id: str, fact: str, field: str) -> list[dict[str, Any]]:
+    rows = store.execute(
+        "SELECT fact_id FROM edits WHERE agent_id = ? AND value = ? AND field = ? ORDER BY fact_id",
+        (agent_id, fact, field),
+    )
+    return [each for row in rows if (each := _fact(store, agent_id, str(row[0]))) is not None]
 
 
 def _fact(store: Store, agent_id: str, fact: str) -> dict[str, Any] | None:

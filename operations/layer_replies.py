@@ -74,3 +74,55 @@ class SessionListReply(msgspec.Struct):
     """The sessions that are kept, the latest first."""
 
     sessions: list[SessionInfo]
+
+
+class DreamStep(msgspec.Struct):
+    """One step: `parts` gave way to `fact`; `change` is its number for `undo`, 0 in a dry run."""
+
+    step: str
+    fact: str
+    text: str
+    parts: list[dict[str, str]]
+    change: int = 0
+
+
+class DreamReply(msgspec.Struct):
+    """A dream; `at` in epoch seconds. Counts are of facts; `layers` counts the live facts of each.
+
+    `archived` and `faded` facts are those that time has moved there since the dream before; at most 100 `steps`
+    are listed.
+    """
+
+    agent_id: str
+    at: float
+    dry_run: bool
+    deep: bool
+    seconds: float = 0.0
+    looked_at: int = 0
+    consolidated: int = 0
+    merged: int = 0
+    superseded: int = 0
+    archived: int = 0
+    faded: int = 0
+    paused: int = 0
+    layers: dict[str, int] = {}
+    steps: list[DreamStep] = []
+
+
+class DreamLogRow(msgspec.Struct):
+    """What a dream did to one fact; `at` in epoch seconds, `change` its number for `undo`, 0 where only time did it."""
+
+    n: int
+    at: float
+    step: str
+    fact_id: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    change: int
+    undone: bool
+
+
+class DreamLogReply(msgspec.Struct):
+    """What dreams did, the newest first."""
+
+    log: list[DreamLogRow]

@@ -62,3 +62,10 @@ class SessionRequest(Request):
     category: Annotated[str, Meta(description="end: category of the summary.", min_length=1, max_length=500)] = (
         "sessions"
     )
+
+
+class DreamRequest(Request):
+    """Tidy the memory up: join wordings of one thing, settle contradictions, see what time has archived."""
+
+    dry_run: Annotated[bool, Meta(description="Only say what would be done.")] = False
+    log: Annotated[bool, Meta(description="Show what dreams did instead, the newest first.")] = False

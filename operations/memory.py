@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import math
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -30,7 +32,7 @@ from .intake import Intake
 from .opening import open_store, write_device_file
 from .pages import PageKeeper
 from .rebuild import Rebuilt, mark_damaged, pages_wait, rebuilt
-from .replies import AgentStatus, RescanReply, Save, SelfRecall
+from .replies import AgentStatus, DreamStatus, RescanReply, Save, SelfRecall
 from .requests import Request
 from .settle import Settler
 from .snapshots import SnapshotKeeper, copies_done, copies_wait
@@ -101,6 +103,15 @@ class Memory:
         self._settle_lock = asyncio.Lock()
         self.tasks_lock = asyncio.Lock()
         """Held while a working task's file is read and replaced."""
+        self.dream_lock = asyncio.Lock()
+        """Held while a dream of any agent goes on."""
+        self.dreams: DreamStatus | None = None
+        """The last dream of the daemon; None before the first."""
+        self.asked_at = -math.inf
+        """Monotonic time at which the last request came or was answered; status does not count."""
+        self._answering = 0
+        self._unasked = asyncio.Event()
+        self._unasked.set()
         self._copies_lock = asyncio.Lock()
 
     @classmethod
@@ -203,10 +214,39 @@ class Memory:
         self._refuse_case_twin(checked_name(request.agent_id))
         mark = _progress.set(progress)
         try:
-            reply = await operation.load()(self, request)
+            # A dream must not wait for itself, and status asks nothing of the store.
+            if operation.name in ("dream", "status"):
+                reply = await operation.load()(self, request)
+            else:
+                with self._answered():
+                    reply = await operation.load()(self, request)
         finally:
             _progress.reset(mark)
         return reply if isinstance(reply, Outcome) else Outcome(reply)
+
+    @contextmanager
+    def _answered(self) -> Iterator[None]:
+        self._answering += 1
+        self.asked_at = self.clock.monotonic()
+        self._unasked.clear()
+        try:
+            yield
+        finally:
+            self._answering -= 1
+            self.asked_at = self.clock.monotonic()
+            if not self._answering:
+                self._unasked.set()
+
+    async def undisturbed(self) -> bool:
+        """Return when nobody waits for an answer; whether that took a pause."""
+        paused = not self._unasked.is_set()
+        await self._unasked.wait()
+        return paused
+
+    def is_idle(self, for_s: float) -> bool:
+        """Whether nothing goes on, and nobody has asked anything for so many seconds."""
+        quiet = not self._answering and self.clock.monotonic() - self.asked_at >= for_s
+        return quiet and self.activity == "idle" and not self.pending
 
     def _refuse_case_twin(self, agent: str) -> None:
         """Ids that differ by case only are refused: on some file systems they would share one page."""

@@ -27,9 +27,16 @@ FACT_REASONS: dict[FactState, str] = {
     "live": "It is in memory.",
     "retracted": "No note says it any more; it comes back when a line does.",
     "superseded": "A later fact contradicts it; history shows which.",
-    "merged": "It was merged into another fact; history shows which.",
+    "merged": "A fuller wording stands for it; history shows which.",
     "forgotten": "It was forgotten on request; memoryd undo lifts that.",
     "expired": "Nothing has said it for as long as cold.retention_years sets.",
+}
+
+LAYER_REASONS = {
+    "long_term": "It is long-term memory: a lesson, a preference a decision, stated often, or in MEMORY.md.",
+    "contextual": "It is contextual memory: stated or read within the last 30 days.",
+    "archive": "It is in the archive, as nobody stated or read it for 30 days; it is found as ever.",
+    "faded": "It has faded, as it was stated over 90 days ago and read on fewer than two days: found a touch later.",
 }
 
 NOTE_REASONS: dict[NoteState, str] = {

@@ -83,6 +83,16 @@ class SelfRecall(msgspec.Struct):
     missed: list[str]
 
 
+class DreamStatus(msgspec.Struct):
+    """The daemon's last dream, of all agents: `at` in epoch seconds, counts of facts."""
+
+    at: float
+    merged: int
+    superseded: int
+    archived: int
+    faded: int
+
+
 class Status(msgspec.Struct):
     """The status reply; every number is computed when it is asked for."""
 
@@ -105,6 +115,7 @@ class Status(msgspec.Struct):
     warnings: list[Problem]
     saves: list[Save] = []
     self_recall: SelfRecall | None = None
+    dreams: DreamStatus | None = None
 
 
 class RescanReply(msgspec.Struct):
@@ -200,6 +211,10 @@ class HistoryReply(msgspec.Struct):
     chain: list[dict[str, Any]]
     superseded_by: dict[str, Any] | None = None
     supersedes: list[dict[str, Any]] = []
+    merged_into: dict[str, Any] | None = None
+    merged: list[dict[str, Any]] = []
+    layer: str | None = None
+    """Of a live fact: `long_term`, `contextual` or `archive`."""
 
 
 class SyncReply(msgspec.Struct):

@@ -45,6 +45,7 @@ def build_status(memory: Memory) -> Status:
         warnings=warnings,
         saves=list(memory.saves),
         self_recall=memory.recall,
+        dreams=memory.dreams,
     )
 
 

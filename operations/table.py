@@ -59,6 +59,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("distill", r.DistillRequest, "distill:distill", tool="read"),
         Operation("task", layers.TaskRequest, "task:task"),
         Operation("session", layers.SessionRequest, "session:session"),
+        Operation("dream", layers.DreamRequest, "dream:dream", long=True),
         Operation("context", r.ContextRequest, "context:context", tool="read"),
         Operation("search-url", r.SearchUrlRequest, "search_url:search_url", tool="read"),
         Operation("sync-critical", r.SyncCriticalRequest, "sync_critical:sync_critical"),

@@ -11,12 +11,14 @@ from ..model import Metadata, fact_id
 from ..store import Store
 from ..store.notes import metadata_of
 from ..store.thread import Priority
+from ..tiers.layers import has_faded, layer_of
 from ..tiers.score import age_of
 from .aliases import resolved
+from .layers_now import referred
 from .memory import Memory
 from .named_file import named_file
 from .places import standings
-from .reasons import FACT_REASONS, LINE_REASONS
+from .reasons import FACT_REASONS, LAYER_REASONS, LINE_REASONS
 from .replies import Source
 from .requests import WhyRequest
 
@@ -41,6 +43,7 @@ class WhyReply(msgspec.Struct):
     file: str = ""
     line: int = 0
     line_state: str = ""
+    layer: str | None = None
 
 
 async def why(memory: Memory, request: WhyRequest) -> WhyReply:
@@ -111,6 +114,9 @@ def _explained(store: Store, agent_id: str, fact: str, today: int, settings: Set
             f" × (1 + {settings.scoring.reinforcement_boost:g} × {reads}), with {age} days since its latest mention"
             f" and {reads} days on which it was read."
         )
+        found = referred(store, agent_id, [fact])[fact]
+        reply.layer = layer_of(found, today)
+        reasons.append(LAYER_REASONS["faded" if has_faded(found, today) else reply.layer])
     return reply
 
 

@@ -121,7 +121,7 @@ def _blocks(store: Store, numbers: Sequence[int]) -> dict[int, Block]:
         rows: list[tuple[Any, ...]] = store.execute(
             "SELECT d.n, d.agent_id, d.fact_id, CASE WHEN length(f.text) > 640 THEN"
             f" substr(f.text, 1, {_TEXT}) || substr(f.text, -40) ELSE f.text END,"
-            " d.importance, d.access_days, d.on_page, d.created_at / 86400000, d.latest_day,"
+            " d.importance, d.access_days, d.on_page OR d.tier = 'hot', d.created_at / 86400000, d.latest_day,"
             " s.body, s.headings, s.category, s.extra"
             " FROM derived AS d CROSS JOIN search_index AS s ON s.rowid = d.n CROSS JOIN facts AS f ON f.n = d.n"
             f" WHERE d.n IN ({listed})"

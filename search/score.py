@@ -59,8 +59,8 @@ class Block(msgspec.Struct):
     importance: float
     reads: int
     """Days on which it was read."""
-    on_page: int
-    """1 while a line of MEMORY.md states it: such a line does not age."""
+    stands: int
+    """1 while it stands in MEMORY.md, by a line or in hot state: there nothing fades."""
     first_day: int
     latest_day: int
     body: str
@@ -168,8 +168,8 @@ def judge(question: Question, at: Seen) -> Judged:
 
 
 def has_faded(block: Block, today: int) -> bool:
-    """Whether nobody has stated it for long and hardly anybody read it; a line of MEMORY.md does not age."""
-    return not block.on_page and today - block.latest_day > FADED_AFTER_DAYS and block.reads < FADED_READS
+    """Whether nobody has stated it for long and hardly anybody read it; what stands in MEMORY.md does not fade."""
+    return not block.stands and today - block.latest_day > FADED_AFTER_DAYS and block.reads < FADED_READS
 
 
 def _sum(parts: Mapping[str, float]) -> float:

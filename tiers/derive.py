@@ -151,13 +151,38 @@ def _state(evidence: Evidence, derived: Derived, today: int, limits: Limits) -> 
         return "forgotten"
     if not evidence.counting(fact):
         return "expired" if old else "retracted"
-    if edits.get("merged_into"):
+    if _is_merged(evidence, fact, edits.get("merged_into")):
         return "merged"
-    if edits.get("superseded_by"):
+    if _stands_later(evidence, fact, edits.get("superseded_by")):
         return "superseded"
     if old and _is_stored_only(evidence, fact) and _is_frozen(derived, today, limits) and fact not in evidence.held:
         return "expired"
     return "live"
+
+
+def _stands_later(evidence: Evidence, fact: str, other: str | None) -> bool:
+    """Whether the fact that this one gave way to is still stated, and was not before it.
+
+    What a later note states again, or has lost what stood against it, is live again.
+    """
+    if other is None or other not in evidence.facts or other in evidence.forgotten or not evidence.counting(other):
+        return False
+    return _day_of(evidence, other) >= _day_of(evidence, fact)
+
+
+def _is_merged(evidence: Evidence, fact: str, whole: str | None) -> bool:
+    """The same for the fuller wording, in a strict order: two that devices merged into each other never both go."""
+    if whole is None or not _stands_later(evidence, fact, whole) or evidence.edits.get(whole, {}).get("superseded_by"):
+        return False
+    return _fullness(evidence, whole) > _fullness(evidence, fact)
+
+
+def _fullness(evidence: Evidence, fact: str) -> tuple[int, int, str]:
+    return _day_of(evidence, fact), evidence.lengths[fact], fact
+
+
+def _day_of(evidence: Evidence, fact: str) -> int:
+    return _latest_day(evidence.counting(fact), _created_at(evidence, fact))
 
 
 def _is_stored_only(evidence: Evidence, fact: str) -> bool:

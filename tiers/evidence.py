@@ -31,14 +31,16 @@ class Mention(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct):
-    """Everything the rows say about some facts and about the earlier wordings behind them.
+    """Everything the rows say about some facts, the earlier wordings behind them and the facts they gave way to.
 
-    `facts` maps an id to first_seen [ms]; `mentions` holds all mentions, `standing` those that count;
-    `access` the days on which somebody read it and the last of them; `held` are facts that somebody put into hot state.
+    `facts` maps an id to first_seen [ms], `lengths` to the characters of its text; `mentions` holds all mentions,
+    `standing` those that count; `access` the days on which somebody read it and the last of them; `held` are facts
+    that somebody put into hot state.
     """
 
     agent_id: str
     facts: dict[str, int]
+    lengths: dict[str, int]
     mentions: dict[str, list[Mention]]
     standing: dict[str, list[Mention]]
     edits: dict[str, dict[str, str | None]]
@@ -57,12 +59,14 @@ def page_path(agent_id: str) -> str:
 
 
 def gather(store: Store, agent_id: str, fact_ids: Sequence[str]) -> Evidence:
-    """Read the rows about these facts and, along `after`, about the facts they came from."""
-    keys = _with_earlier_wordings(store, agent_id, fact_ids)
+    """Read the rows about these facts, about those they came from, and about those they gave way to."""
+    keys = _with_linked(store, agent_id, fact_ids)
     mentions = _mentions(store, agent_id, keys)
+    facts = _facts(store, agent_id, keys)
     return Evidence(
         agent_id=agent_id,
-        facts=_first_seen(store, agent_id, keys),
+        facts={fact: seen for fact, (seen, _) in facts.items()},
+        lengths={fact: length for fact, (_, length) in facts.items()},
         mentions=mentions,
         standing=_standing(store, agent_id, mentions),
         edits=_edits(store, agent_id, keys),
@@ -73,11 +77,14 @@ def gather(store: Store, agent_id: str, fact_ids: Sequence[str]) -> Evidence:
 
 
 def later_wordings(store: Store, agent_id: str, fact_ids: Sequence[str]) -> list[str]:
-    """The facts that stand for these now, along `after`: they have to be derived again together with them."""
+    """The facts that stand for these now, along `after`, and those that gave way to them.
+
+    They have to be derived again together with them.
+    """
     rows = store.execute(
         "WITH RECURSIVE later (id) AS (SELECT value FROM json_each(?) UNION"
         " SELECT e.fact_id FROM later CROSS JOIN edits e INDEXED BY edits_after ON e.agent_id = ?"
-        " AND e.value = later.id AND e.field = 'after'"
+        " AND e.value = later.id"
         # Word for word the condition of the partial index, or it is not used.
         " AND e.field IN ('after', 'superseded_by', 'merged_into')) SELECT id FROM later",
         (_JSON.encode(list(fact_ids)).decode(), agent_id),
@@ -109,22 +116,24 @@ def _reachable(direct: Mapping[str, set[str]], start: str) -> set[str]:
     return found
 
 
-def _with_earlier_wordings(store: Store, agent_id: str, fact_ids: Sequence[str]) -> str:
+def _with_linked(store: Store, agent_id: str, fact_ids: Sequence[str]) -> str:
     rows = store.execute(
         "WITH RECURSIVE chain (id) AS (SELECT value FROM json_each(?) UNION"
-        " SELECT e.value FROM chain JOIN edits e ON e.agent_id = ? AND e.fact_id = chain.id"
-        " AND e.field = 'after' AND e.value IS NOT NULL) SELECT id FROM chain",
+        " SELECT e.value FROM chain CROSS JOIN edits e NOT INDEXED ON e.agent_id = ? AND e.fact_id = chain.id"
+        " AND e.field IN ('after', 'superseded_by', 'merged_into')"
+        # By the key of the fact: the partial index would walk all links of the agent.
+        " AND +e.value IS NOT NULL) SELECT id FROM chain",
         (_JSON.encode(list(fact_ids)).decode(), agent_id),
     )
     return _JSON.encode([row[0] for row in rows]).decode()
 
 
-def _first_seen(store: Store, agent_id: str, keys: str) -> dict[str, int]:
+def _facts(store: Store, agent_id: str, keys: str) -> dict[str, tuple[int, int]]:
     rows = store.execute(
-        "SELECT id, first_seen FROM facts WHERE agent_id = ? AND id IN (SELECT value FROM json_each(?))",
+        "SELECT id, first_seen, length(text) FROM facts WHERE agent_id = ? AND id IN (SELECT value FROM json_each(?))",
         (agent_id, keys),
     )
-    return {str(fact): int(seen or 0) for fact, seen in rows}
+    return {str(fact): (int(seen or 0), int(length or 0)) for fact, seen, length in rows}
 
 
 def _mentions(store: Store, agent_id: str, keys: str) -> dict[str, list[Mention]]:

@@ -1,6 +1,7 @@
 """What is done by the calendar, and that the deeper work does the shallower."""
 
 import asyncio
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +20,7 @@ class Bench:
     """An upkeep on a clock, with a memory that only remembers what was asked of it."""
 
     def __init__(self, monkeypatch, *, cloud: bool) -> None:
-        self.clock, self.done = ManualClock(), []
+        self.clock, self.done, self.dreams = ManualClock(), [], []
         self.damaged = False
         snapshots = SimpleNamespace(last_ms=0, take=self.take)
         self.memory = SimpleNamespace(
@@ -27,13 +28,18 @@ class Bench:
             snapshots=snapshots,
             thread=SimpleNamespace(damage=None),
             settings=Settings(),
+            is_idle=lambda for_s: self.idle,
         )
+        self.idle, self.entries, self.dreamt = True, 0, {}
         self.scheduler = Scheduler(self.clock, lambda _: None)
         self.last: dict[str, float] = {}
         modes = {mode: (*when, self.work(f"consolidate {mode}")) for mode, (*when, _) in upkeep_module._MODES.items()}
         monkeypatch.setattr(upkeep_module, "_MODES", modes)
         monkeypatch.setattr(upkeep_module, "last_consolidated", self.last_consolidated)
         monkeypatch.setattr(upkeep_module, "drill_when_due", self.work("drill"))
+        monkeypatch.setattr(upkeep_module, "dream_all", self.dream_all)
+        monkeypatch.setattr(upkeep_module, "last_dreamt", self.last_dreamt)
+        monkeypatch.setattr(upkeep_module, "long_term_entries", self.long_term_entries)
 
     def work(self, name):
         async def work(memory) -> None:
@@ -41,6 +47,15 @@ class Bench:
             self.done.append(name)
 
         return work
+
+    async def dream_all(self, memory, *, deep) -> None:
+        self.dreams.append((deep, self.clock.now_ms()))
+
+    async def last_dreamt(self, memory, *, deep) -> int:
+        return self.dreamt.get(deep, 0)
+
+    async def long_term_entries(self, memory) -> int:
+        return self.entries
 
     async def take(self) -> None:
         self.done.append("snapshot")
@@ -140,3 +155,34 @@ async def test_a_rebuild_that_is_never_due_leaves_the_daily_one(bench):
     done = await one.live(7 * 24 * HOUR, step=1800)
     assert "consolidate monthly" not in done
     assert done.count("consolidate daily") in (1, 2)
+
+
+async def test_a_dream_comes_every_half_hour_and_a_deep_one_at_four(bench):
+    """A deep one is one of what is new too; a day has no more than these."""
+    one = bench()
+    one.dreamt = {True: one.clock.now_ms(), False: one.clock.now_ms()}
+    await Upkeep(one.memory, one.clock).enter(one.scheduler)
+
+    await one.live(24 * HOUR, step=60)
+
+    deep = [at for is_deep, at in one.dreams if is_deep]
+    assert len(deep) == 1
+    assert datetime.fromtimestamp(deep[0] / 1000, UTC).astimezone().hour == 4
+    assert 47 <= len(one.dreams) <= 49
+
+
+async def test_a_busy_memory_dreams_only_when_its_long_term_layer_is_full(bench):
+    """Else the dream waits for an idle moment; the one at four comes anyway."""
+    one = bench()
+    one.idle, one.dreamt = False, {True: one.clock.now_ms(), False: one.clock.now_ms()}
+    await Upkeep(one.memory, one.clock).enter(one.scheduler)
+    await one.live(2 * HOUR)
+    assert one.dreams == []
+
+    one.entries = 1_001
+    await one.live(HOUR)
+    assert {deep for deep, _ in one.dreams} == {False}
+    one.dreams.clear()
+    one.entries, one.idle = 0, True
+    await one.live(HOUR)
+    assert one.dreams

@@ -121,9 +121,46 @@ def test_edits_beat_mentions_until_withdrawn(world):
 def test_superseded_and_merged_are_states(world, field, state):
     """A fact that another one replaces or takes in is not live, though notes still say it."""
     world.say("I love rain")
-    edit(world, "I love rain", field, world.id("I hate rain"))
+    world.say("I love rain in May")
+    edit(world, "I love rain", field, world.id("I love rain in May"))
 
-    assert world.derive("I love rain")[0].state == state
+    assert [each.state for each in world.derive("I love rain", "I love rain in May")] == [state, "live"]
+
+
+@pytest.mark.parametrize("field", ["superseded_by", "merged_into"])
+def test_what_a_later_note_still_states_is_live(world, field):
+    """A link counts while the other fact stands and was not said before this one; the day decides."""
+    world.say("I love rain", date=world.day(3))
+    edit(world, "I love rain", field, world.id("I love rain in May"))
+    nowhere = world.derive("I love rain")[0].state
+    world.say("I love rain in May", date=world.day(4))
+    earlier = world.derive("I love rain")[0].state
+    world.say("I love rain in May", date=world.day(2))
+    later = world.derive("I love rain")[0].state
+    world.unsay("I love rain in May")
+
+    assert (nowhere, earlier, later) == ("live", "live", field.split("_")[0])
+    assert world.derive("I love rain")[0].state == "live"
+
+
+def test_two_wordings_merged_into_each_other_leave_one(world):
+    """Two devices that decided the other way round agree: the later, else the longer one stays."""
+    world.say("I love rain")
+    world.say("I love rains")
+    edit(world, "I love rain", "merged_into", world.id("I love rains"))
+    edit(world, "I love rains", "merged_into", world.id("I love rain"))
+
+    assert [each.state for each in world.derive("I love rain", "I love rains")] == ["merged", "live"]
+
+
+def test_a_wording_merged_into_a_superseded_one_is_live(world):
+    """What was contradicted takes nothing with it."""
+    for text in ("I love rain", "I love rain in May", "I hate rain in May"):
+        world.say(text)
+    edit(world, "I love rain", "merged_into", world.id("I love rain in May"))
+    edit(world, "I love rain in May", "superseded_by", world.id("I hate rain in May"))
+
+    assert [each.state for each in world.derive("I love rain", "I love rain in May")] == ["live", "superseded"]
 
 
 def test_after_carries_reads_and_edits_of_retracted_wordings_only(world):

@@ -1,0 +1,279 @@
+"""`dream`: the memory tidies itself up while nobody asks (SPEC section 5, COMPAT section 9).
+
+Wordings of one thing are joined, contradictions settled; archiving and fading are computed from the day, and a dream
+only tells what time has moved. Each step is small, logged with before and after, and taken back by `undo`; between two
+steps the dream waits for whoever asks something. Dreaming twice changes nothing more.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias, TypeVar
+
+import msgspec
+
+from ..clock import day_number
+from ..crash import crash_point
+from ..store import Store
+from ..store.sessions import let_go, session_agents
+from ..store.thread import Priority
+from ..store.versions import set_edit
+from ..tiers.layers import LAYERS, LONG_TERM_KINDS, has_faded, layer_of
+from .change_log import DREAM, record_edits
+from .contradictions import FIELD, contested_stances, decisions
+from .dream_log import Sides, log_steps, logged
+from .dream_plan import ASKED, Group, Wording, alike, groups, wordings
+from .layer_replies import DreamLogReply, DreamReply, DreamStep
+from .layer_requests import DreamRequest
+from .layers_now import walk_live
+from .memory import Memory, report_progress
+from .replies import DreamStatus
+
+T = TypeVar("T")
+Links: TypeAlias = dict[str, tuple[str | None, str | None]]
+"""Facts with what one field of theirs was and is to be."""
+
+LISTED = 100
+LONG_TERM_LIMIT = 1_000
+"""Above so many long-term entries a dream does not wait for an idle hour."""
+_MERGED = "merged_into"
+
+
+class LastDream(msgspec.Struct):
+    """What is kept of an agent's last dream: when, up to which row, of which rows, and how many each layer had."""
+
+    at_ms: int = 0
+    day: int = 0
+    """Of the last deep one, days since 1970."""
+    n: int = 0
+    rows: str = ""
+    """What the rows were: a dream of the same rows has nothing to do."""
+
+
+async def dream(memory: Memory, request: DreamRequest) -> DreamReply | DreamLogReply:
+    """Dream now of everything (`dry_run`: only say what would be done), or show the log."""
+    agent = request.agent_id
+    if request.log:
+        return await memory.thread.call(lambda store: DreamLogReply(logged(store, agent)), priority=Priority.READ)
+    async with memory.dream_lock:
+        return await _Dream(memory, agent, deep=True, dry_run=request.dry_run).run()
+
+
+async def dream_all(memory: Memory, *, deep: bool) -> list[DreamReply]:
+    """Dream for every agent whose rows changed since its last dream; for the daemon's scheduler.
+
+    A dream that is not deep looks at new facts only. Sessions whose time has come are let go of.
+    """
+    await memory.thread.call(_let_go)
+    replies: list[DreamReply] = []
+    for agent in sorted({*memory.agents, memory.settings.agent_id}):
+        async with memory.dream_lock:
+            if await has_changed(memory, agent, deep=deep):
+                replies.append(await _Dream(memory, agent, deep=deep).run())
+    await memory.thread.call(partial(_have_dreamt, deep=deep))
+    if replies:
+        memory.dreams = DreamStatus(
+            at=replies[-1].at,
+            merged=sum(each.merged + each.consolidated for each in replies),
+            superseded=sum(each.superseded for each in replies),
+            archived=sum(each.archived for each in replies),
+            faded=sum(each.faded for each in replies),
+        )
+    return replies
+
+
+async def last_dreamt(memory: Memory, *, deep: bool) -> int:
+    """When all agents' memories were dreamt of last [ms], by a deep dream alone or by any; 0 = never."""
+    kinds = ("deep",) if deep else ("deep", "new")
+    return await memory.thread.call(
+        lambda store: max(int(store.meta(f"dreamt/{kind}") or "0") for kind in kinds), priority=Priority.READ
+    )
+
+
+async def has_changed(memory: Memory, agent_id: str, *, deep: bool) -> bool:
+    """Whether a dream could find anything: other rows, or for a deep one another day."""
+    today = day_number(memory.clock.today())
+
+    def read(store: Store) -> bool:
+        last = last_dream(store, agent_id)
+        return last.rows != _fingerprint(store) or (deep and last.day != today)
+
+    return await memory.thread.call(read, priority=Priority.READ)
+
+
+async def long_term_entries(memory: Memory) -> int:
+    """How many long-term entries the fullest memory of an agent has, counted from an index alone."""
+    kinds = ", ".join(f"'{kind}'" for kind in LONG_TERM_KINDS)  # ours, no parameter
+    sql = (
+        "SELECT count(*) FROM derived INDEXED BY derived_kind WHERE agent_id = ? AND state = 'live' AND kind <> 'fact'"
+        f" AND kind IN ({kinds})"
+    )
+
+    def read(store: Store) -> int:
+        return max((int(store.execute(sql, (agent,))[0][0] or 0) for agent in sorted(memory.agents)), default=0)
+
+    return await memory.thread.call(read, priority=Priority.BULK)
+
+
+def last_dream(store: Store, agent_id: str) -> LastDream:
+    """What is kept of an agent's last dream."""
+    text = store.meta(f"dream/{agent_id}")
+    return msgspec.json.decode(text, type=LastDream) if text else LastDream()
+
+
+class _Dream:
+    """One dream of one agent."""
+
+    def __init__(self, memory: Memory, agent_id: str, *, deep: bool, dry_run: bool = False) -> None:
+        self._memory, self._agent, self._dry = memory, agent_id, dry_run
+        self._today = day_number(memory.clock.today())
+        self._reply = DreamReply(agent_id, memory.clock.now_ms() / 1000, dry_run, deep)
+
+    async def run(self) -> DreamReply:
+        """Find out, then act, step by step."""
+        reply, started = self._reply, self._memory.clock.monotonic()
+        await self._memory.settle()
+        last = await self._step(partial(last_dream, agent_id=self._agent))
+        if reply.deep:
+            await self._contradictions()
+        for group in await self._groups(0 if reply.deep else last.n):
+            await self._join(group)
+        if reply.deep:
+            await self._time(last.day)
+        if not self._dry:
+            await self._memory.settle([self._agent])
+            await self._step(self._remember, Priority.WRITE)
+        reply.seconds = round(self._memory.clock.monotonic() - started, 3)
+        return reply
+
+    async def _step(self, work: Callable[[Store], T], priority: Priority = Priority.BULK) -> T:
+        self._reply.paused += await self._memory.undisturbed()
+        return await self._memory.thread.call(work, priority=priority)
+
+    async def _contradictions(self) -> None:
+        contested = await contested_stances(self._memory, self._agent)
+        if not contested:
+            return
+        for given in await self._step(partial(decisions, agent_id=self._agent, contested=contested)):
+            step = "supersede" if given.later else "revive"
+            links: Links = {given.fact: (given.before, given.later)}
+            self._reply.superseded += await self._write(step, FIELD, links, given.later or given.fact)
+
+    async def _groups(self, after: int | None) -> list[Group]:
+        pairs: list[tuple[Wording, Wording]] = []
+        while after is not None:
+            found, after = await self._step(partial(wordings, agent_id=self._agent, after=after))
+            for start in range(0, len(found), ASKED):
+                asked = found[start : start + ASKED]
+                pairs += await self._step(partial(alike, agent_id=self._agent, asked=asked))
+            self._reply.looked_at += len(found)
+            report_progress(phase="dreaming", done=self._reply.looked_at)
+        return await self._step(partial(groups, agent_id=self._agent, pairs=pairs)) if pairs else []
+
+    async def _join(self, group: Group) -> None:
+        links: Links = {each.fact: (None, group.whole.fact) for each in group.parts}
+        joined = await self._write(group.step, _MERGED, links, group.whole.fact)
+        if group.step == "merge":
+            self._reply.merged += joined
+        else:
+            self._reply.consolidated += joined
+
+    async def _write(self, step: str, field: str, links: Links, whole: str) -> int:
+        """Set one field of some facts, in a change that can be undone; returns how many.
+
+        A fact that somebody changed since it was looked at is left as it is.
+        """
+
+        def write(store: Store) -> DreamStep:
+            known = _known(store, self._agent, field, [whole, *links])
+            still = {fact: link for fact, link in links.items() if fact in known and known[fact][1] == link[0]}
+            if whole not in known:
+                still = {}
+            done = DreamStep(step, whole, known.get(whole, ("", None))[0], [])
+            done.parts = [{"id": fact, "text": known[fact][0]} for fact in still]
+            if still and not self._dry:
+                done.change = self._set(store, step, field, still)
+            return done
+
+        done = await self._step(write, Priority.BULK if self._dry else Priority.WRITE)
+        if done.parts and len(self._reply.steps) < LISTED:
+            self._reply.steps.append(done)
+        return len(done.parts)
+
+    def _set(self, store: Store, step: str, field: str, links: Links) -> int:
+        with store.transaction() as tx:
+            for fact, (_, value) in links.items():
+                set_edit(tx, self._agent, fact, field, value)
+            change = record_edits(tx, self._agent, f"{DREAM}{step}", field, links)
+            sides: dict[str, Sides] = {
+                fact: ({field: before}, {field: after}) for fact, (before, after) in links.items()
+            }
+            log_steps(tx, self._agent, step, sides, change)
+        crash_point("dream step")
+        return change
+
+    async def _time(self, since: int) -> None:
+        """Count the layers, and what time has moved between them since that day."""
+        reply = self._reply
+        reply.layers = dict.fromkeys(LAYERS, 0)
+        more: int | None = 0
+        while more is not None:
+            found, more = await self._step(partial(walk_live, agent_id=self._agent, after=more))
+            moved: dict[str, dict[str, Sides]] = {"archive": {}, "fade": {}}
+            for fact, each in found.items():
+                now = layer_of(each, self._today)
+                reply.layers[now] += 1
+                if not since:
+                    continue
+                before = layer_of(each, since)
+                if has_faded(each, self._today) and not has_faded(each, since):
+                    moved["fade"][fact] = ({"layer": before}, {"layer": now})
+                elif now == "archive" and before != now:
+                    moved["archive"][fact] = ({"layer": before}, {"layer": now})
+            reply.faded += len(moved["fade"])
+            reply.archived += len(moved["archive"])
+            if not self._dry and any(moved.values()):
+                await self._step(partial(self._log_moves, moved=moved), Priority.WRITE)
+
+    def _log_moves(self, store: Store, moved: dict[str, dict[str, Sides]]) -> None:
+        with store.transaction() as tx:
+            for step, facts in moved.items():
+                if facts:
+                    log_steps(tx, self._agent, step, facts)
+
+    def _remember(self, store: Store) -> None:
+        last = last_dream(store, self._agent)
+        ((n,),) = store.execute("SELECT max(n) FROM facts")
+        last.at_ms, last.n, last.rows = self._memory.clock.now_ms(), int(n or 0), _fingerprint(store)
+        if self._reply.deep:
+            last.day = self._today
+        with store.transaction() as tx:
+            tx.set_meta(f"dream/{self._agent}", msgspec.json.encode(last).decode())
+
+
+def _known(store: Store, agent_id: str, field: str, facts: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+    """The text of each fact that is live or superseded now, and that field of it."""
+    rows = store.execute(
+        "SELECT f.id, f.text, e.value FROM json_each(?) j CROSS JOIN facts f ON f.agent_id = ? AND f.id = j.value"
+        " CROSS JOIN derived d ON d.n = f.n AND d.state IN ('live', 'superseded') LEFT JOIN edits e"
+        " ON e.agent_id = f.agent_id AND e.fact_id = f.id AND e.field = ?",
+        (msgspec.json.encode(list(facts)).decode(), agent_id, field),
+    )
+    return {str(fact): (str(text), None if value is None else str(value)) for fact, text, value in rows}
+
+
+def _fingerprint(store: Store) -> str:
+    """Changes with every row that this device wrote or folded; the last dream's own writes are in it."""
+    ((n,),) = store.execute("SELECT max(n) FROM facts")
+    ((folded,),) = store.execute("SELECT sum(idx) FROM cursors")
+    return f"{store.rev} {n or 0!s} {folded or 0!s}"
+
+
+def _have_dreamt(store: Store, deep: bool) -> None:
+    with store.transaction() as tx:
+        tx.set_meta(f"dreamt/{'deep' if deep else 'new'}", str(store.clock.now_ms()))
+
+
+def _let_go(store: Store) -> None:
+    with store.transaction() as tx:
+        for agent in session_agents(store):
+            let_go(tx, agent)

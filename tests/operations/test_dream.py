@@ -1,0 +1,349 @@
+"""Dreams: what they join, what they leave, and that each step goes back exactly (SPEC section 5, COMPAT section 9)."""
+
+import asyncio
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from memoryd.errors import NoInputError
+from memoryd.operations.dream import dream_all, has_changed
+from memoryd.store.thread import Priority
+
+DAY = 86_400
+SHORT, LONG = "Use 150-char abstracts", "Use 150-char abstracts in briefings"
+NOTE = f"## Writing\n- Lesson: {SHORT}\n"
+
+
+async def states(mind):
+    return {text: state for text, (state, _) in (await mind.facts()).items()}
+
+
+async def store(mind, *texts, importance=0.8, **more):
+    for text in texts:
+        await mind.ask("store", text=text, category="writing", importance=importance, **more)
+
+
+async def rows(mind):
+    """Everything that replicates and is derived, without versions and revisions."""
+    found = {}
+    for table, columns in {
+        "edits": "fact_id, field, value", "mentions": "path, n, fact_id, category", "facts": "id, text",
+        "derived": "fact_id, state, tier, category, importance",
+    }.items():  # fmt: skip
+        where = " WHERE value IS NOT NULL" if table == "edits" else ""
+        found[table] = await mind.sql(f"SELECT {columns} FROM {table}{where} ORDER BY {columns}")
+    return found
+
+
+async def test_the_fuller_wording_stands_for_the_shorter_one(mind):
+    """Found once, with the places of both; the shorter one is in history, with a link each way."""
+    await mind.note("memory/2026-02-10.md", f"# Writing\n- {SHORT} (importance: 0.8)\n")
+    await mind.note("memory/2026-02-11.md", f"# Writing\n- {LONG} (importance: 0.8)\n")
+
+    reply = await mind.ask("dream")
+
+    assert (reply["merged"], reply["consolidated"]) == (1, 0)
+    assert await states(mind) == {SHORT: "merged", LONG: "live"}
+    (hit,) = await mind.ask("retrieve", query="150-char abstracts")
+    assert [each["file"] for each in hit["sources"]] == ["memory/2026-02-11.md", "memory/2026-02-10.md"]
+    assert (await mind.ask("history", text=SHORT))["merged_into"]["text"] == LONG
+    assert [each["text"] for each in (await mind.ask("history", text=LONG))["merged"]] == [SHORT]
+    assert (await mind.outcome("audit")).exit_code == 0
+
+
+async def test_weaker_wordings_are_consolidated_from_three_statements_on(mind):
+    """Below confidence 7 on one side, two statements are not enough."""
+    for day in (9, 10):
+        await mind.note(f"memory/2026-02-{day:02d}.md", f"# Lessons\n- {SHORT} (importance: 0.6)\n")
+    assert (await mind.ask("dream"))["steps"] == []
+
+    await mind.note("memory/2026-02-11.md", f"# Lessons\n- {LONG} (importance: 0.9)\n")
+    reply = await mind.ask("dream")
+
+    kinds = await mind.sql("SELECT DISTINCT kind FROM derived")
+    assert kinds == [("lesson",)]
+    assert (reply["merged"], reply["consolidated"]) == (0, 1)
+    assert await states(mind) == {SHORT: "merged", LONG: "live"}
+
+
+async def test_a_part_below_confidence_seven_is_not_merged(mind):
+    """The example of the second seed merges a 6; every part has to have 7."""
+    await store(mind, SHORT, importance=0.6)
+    await store(mind, LONG, importance=0.9)
+
+    assert (await mind.ask("dream"))["steps"] == []
+
+
+async def test_dreaming_twice_changes_nothing_more(mind):
+    """The second dream finds nothing, and writes nothing."""
+    await store(mind, SHORT, LONG, "Prefers tea", "I love night trains", "I hate night trains")
+    first = await mind.ask("dream")
+    before = await rows(mind)
+    rev = await mind.memory.thread.call(lambda store: store.rev)
+
+    second = await mind.ask("dream")
+
+    assert (first["merged"], first["superseded"]) == (1, 1)
+    assert second["steps"] == []
+    assert await rows(mind) == before
+    assert await mind.memory.thread.call(lambda store: store.rev) == rev
+
+
+async def test_a_dry_run_says_the_same_and_writes_nothing(mind):
+    """Every row and every counter stays."""
+    await store(mind, SHORT, LONG, "I love night trains", "I hate night trains")
+    before = await rows(mind), await mind.memory.thread.call(lambda store: store.rev)
+
+    told = await mind.ask("dream", dry_run=True)
+    assert (await rows(mind), await mind.memory.thread.call(lambda store: store.rev)) == before
+    assert (await mind.ask("dream", log=True))["log"] == []
+    done = await mind.ask("dream")
+
+    without = [{**step, "change": 0} for step in done["steps"]]
+    assert told["steps"] == without
+    assert len(without) == 2
+
+
+async def test_each_step_goes_back_exactly_and_is_not_done_again(mind):
+    """By its number, in any order; the log says so."""
+    await store(mind, SHORT, LONG, "Always run the linter", "Always run the linter and tests")
+    before = await rows(mind)
+    steps = (await mind.ask("dream"))["steps"]
+
+    for step in steps:
+        await mind.ask("undo", n=step["change"])
+
+    assert len(steps) == 2
+    assert await rows(mind) == before
+    assert (await mind.ask("dream"))["steps"] == []
+    log = (await mind.ask("dream", log=True))["log"]
+    assert {(each["step"], each["undone"]) for each in log} == {("merge", True)}
+    assert {tuple(each["before"].values()) for each in log} == {(None,)}
+    assert {each["after"]["merged_into"] for each in log} == {step["fact"] for step in steps}
+
+
+async def test_what_a_later_note_still_states_is_current_again_at_once(mind):
+    """Without another dream; and so is a wording whose fuller one is gone."""
+    await mind.note("memory/2026-02-10.md", f"# Writing\n- {SHORT} (importance: 0.8)\n")
+    await mind.note("memory/2026-02-11.md", f"# Writing\n- {LONG} (importance: 0.8)\n- a\n")
+    await mind.ask("dream")
+
+    await mind.note("memory/2026-02-12.md", f"# Writing\n- {SHORT} (importance: 0.8)\n")
+    assert (await states(mind))[SHORT] == "live"
+    assert (await mind.ask("dream"))["steps"] == []
+    await mind.note("memory/2026-02-13.md", f"# Writing\n- {LONG} (importance: 0.8)\n- b\n")
+    assert (await states(mind))[SHORT] == "merged"
+    await mind.note("memory/2026-02-11.md", "# Writing\n- a\n")
+    await mind.note("memory/2026-02-13.md", "# Writing\n- b\n")
+
+    assert (await states(mind))[SHORT] == "live"
+    assert await mind.hits("150-char abstracts") == [SHORT]
+
+
+async def test_a_contradiction_ends_when_the_later_sentence_is_taken_back(mind):
+    """Nothing hides a fact that stands alone again."""
+    await mind.note("memory/2026-02-10.md", "- I love night trains\n")
+    await mind.note("memory/2026-02-11.md", "- I hate night trains\n- x y z\n")
+    assert (await mind.ask("dream"))["superseded"] == 1
+
+    await mind.note("memory/2026-02-11.md", "- x y z\n")
+
+    assert (await states(mind))["I love night trains"] == "live"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"url": ["https://a.example/x"]},
+        {"command": ["make all"]},
+        {"importance": 0.5},
+    ],
+)
+async def test_what_the_fuller_wording_lacks_keeps_both(mind, more):
+    """A link, a command, or too little weight."""
+    await mind.ask("store", text=SHORT, category="writing", **{"importance": 0.8, **more})
+    await store(mind, LONG)
+
+    assert (await mind.ask("dream"))["steps"] == []
+
+
+async def test_other_categories_and_other_agents_are_not_joined(mind):
+    """Merging stays within one category of one agent."""
+    await store(mind, SHORT)
+    await mind.ask("store", text=LONG, category="cooking", importance=0.8)
+    await mind.ask("store", agent_id="robin", text=LONG, category="writing", importance=0.8)
+
+    assert (await mind.ask("dream"))["steps"] == []
+    assert (await mind.ask("dream", agent_id="robin"))["steps"] == []
+
+
+async def test_what_somebody_put_into_hot_state_or_on_the_page_stays(mind):
+    """A hand-written lesson and a line of MEMORY.md are wanted where they are."""
+    await mind.ask("hot", update=("lesson", json.dumps({"text": SHORT, "category": "writing", "importance": 0.8})))
+    await mind.note("MEMORY.md", "# Writing\n- Always run the linter (importance: 0.8)\n")
+    mind.clock.advance(DAY)
+    await store(mind, LONG, "Always run the linter and tests")
+
+    assert (await mind.ask("dream"))["steps"] == []
+
+
+async def test_tasks_questions_and_passing_facts_are_never_joined(mind):
+    """Only standing knowledge is."""
+    lines = [SHORT, LONG]
+    tasks = "".join(f"- [ ] {each} (importance: 0.9)\n" for each in lines)
+    await mind.note("memory/2026-02-10.md", "# Writing\n" + tasks + "- Went to see Anna\n- Went to see Anna at home\n")
+
+    assert (await mind.ask("dream"))["steps"] == []
+
+
+async def test_forgetting_takes_joined_wordings_along_and_undo_brings_all_back(mind):
+    """From either side; with --only just the one."""
+    await store(mind, SHORT, LONG)
+    await mind.ask("dream")
+
+    gone = await mind.ask("forget", text=SHORT)
+    assert len(gone["forgotten"]) == 2
+    assert await mind.facts() == {}
+    await mind.ask("undo")
+    await store(mind, SHORT, LONG)
+    await mind.ask("dream")
+    assert len((await mind.ask("forget", text=LONG))["forgotten"]) == 2
+    await mind.ask("undo")
+    await store(mind, SHORT, LONG)
+    await mind.ask("dream")
+
+    await mind.ask("forget", text=LONG, only=True)
+
+    assert await states(mind) == {SHORT: "live"}
+
+
+async def test_layers_follow_the_day_and_a_read_brings_a_fact_back(mind):
+    """Contextual for 30 days, then archive; faded after 90; found all the while."""
+    await mind.note("memory/2026-02-13.md", "- The boiler hums in B flat\n- Lesson: never touch the boiler\n")
+
+    async def layer(text="The boiler hums in B flat"):
+        (fact,) = [row[0] for row in await mind.sql("SELECT id FROM facts WHERE text = ?", text)]
+        return (await mind.ask("why", id=fact))["layer"], (await mind.ask("why", id=fact))["reasons"][-1][:10]
+
+    lesson = "Lesson: never touch the boiler"
+    start = await layer(), await layer(lesson)
+    await mind.ask("dream")
+    mind.clock.advance(31 * DAY)
+    month = await layer(), await layer(lesson)
+    told = await mind.ask("dream")
+    found = await mind.hits("boiler hums")
+    read = await layer()
+    mind.clock.advance(60 * DAY)
+    later = await mind.ask("dream")
+
+    assert start == (("contextual", "It is cont"), ("long_term", "It is long"))
+    assert month == (("archive", "It is in t"), ("long_term", "It is long"))
+    assert (told["archived"], told["layers"]) == (1, {"long_term": 1, "contextual": 0, "archive": 1})
+    assert found[0] == "The boiler hums in B flat"
+    assert read == ("contextual", "It is cont")
+    assert (later["faded"], later["layers"]["archive"]) == (2, 2)
+    assert (await layer(lesson))[1] == "It has fad"
+    assert "The boiler hums in B flat" in await mind.hits("boiler hums")
+    log = (await mind.ask("dream", log=True))["log"]
+    assert [(each["step"], each["before"], each["after"]) for each in log[-1:]] == [
+        ("archive", {"layer": "contextual"}, {"layer": "archive"})
+    ]
+
+
+async def test_the_daemons_dream_looks_only_where_something_changed(mind):
+    """New facts by the half hour, everything once a day; the same rows not again."""
+    await store(mind, SHORT)
+    assert len(await dream_all(mind.memory, deep=True)) == 1
+    assert await dream_all(mind.memory, deep=True) == []
+    assert await dream_all(mind.memory, deep=False) == []
+    await store(mind, LONG)
+
+    (light,) = await dream_all(mind.memory, deep=False)
+
+    assert (light.looked_at, light.merged) == (1, 1)
+    assert (await mind.ask("status"))["dreams"]["merged"] == 1
+    assert not await has_changed(mind.memory, "default", deep=False)
+    mind.clock.advance(DAY)
+    assert await has_changed(mind.memory, "default", deep=True)
+    assert not await has_changed(mind.memory, "default", deep=False)
+
+
+async def test_a_request_during_a_dream_is_answered_first(mind):
+    """The dream stands still between two steps until nobody waits, then ends its work."""
+    lines = "".join(f"- Lesson: rule {n:03d} alpha beta\n- Lesson: rule {n:03d} alpha beta gamma\n" for n in range(60))
+    await mind.note("memory/2026-02-10.md", "# Writing\n" + lines)
+    order, begun = [], asyncio.Event()
+
+    async def ask():
+        await begun.wait()
+        with mind.memory._answered():
+            steps = len(order)
+            for _ in range(30):
+                await mind.memory.thread.call(lambda store: store.rev, priority=Priority.READ)
+            assert len(order) <= steps + 1
+            order.append("answered")
+
+    call = mind.memory.thread.call
+
+    async def counted(work, *, priority=Priority.WRITE):
+        if priority is not Priority.READ:
+            order.append("step")
+            begun.set()
+        return await call(work, priority=priority)
+
+    mind.memory.thread.call = counted
+    reply, _ = await asyncio.gather(mind.ask("dream"), ask())
+
+    assert reply["paused"] >= 1
+    assert reply["merged"] == 60
+    assert order.index("answered") < len(order) - 10
+
+
+async def test_the_steps_of_dreams_do_not_push_out_what_a_person_did(mind):
+    """The log of changes keeps both kinds apart."""
+    await mind.ask("hot", update=("lesson", json.dumps({"text": "Mine", "category": "x", "importance": 0.9})))
+    lines = "".join(f"- Lesson: rule {n:03d} alpha beta\n- Lesson: rule {n:03d} alpha beta gamma\n" for n in range(210))
+    await mind.note("memory/2026-02-10.md", "# Writing\n" + lines)
+    await mind.ask("dream")
+
+    changes = (await mind.ask("undo", list=True))["changes"]
+
+    assert len(changes) == 201
+    assert changes[-1]["what"] == "hot --update lesson"
+
+
+WORDS = ["alpha", "beta", "gamma", "not", "delta"]
+SENTENCE = st.lists(st.sampled_from(WORDS), min_size=2, max_size=6).map(lambda words: "Rule one " + " ".join(words))
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(SENTENCE, st.integers(1, 12), st.sampled_from([0.5, 0.8])), min_size=2, max_size=12))
+async def test_a_dream_of_anything_loses_nothing_and_goes_back_to_the_row(new_mind, said):
+    """Balance and index hold after it, every live fact is found, a second dream has nothing to do, undo restores."""
+    mind = await new_mind()
+    for day in range(1, 13):
+        lines = [f"- {text} (importance: {weight})\n" for text, on, weight in said if on == day]
+        if lines:
+            path = mind.workspace / f"memory/2026-02-{day:02d}.md"
+            path.write_text("# Lessons\n" + "".join(lines), "utf-8")
+    await mind.memory.rescan()
+    before = await rows(mind)
+
+    reply = await mind.ask("dream")
+
+    audit = await mind.ask("audit")
+    assert audit["ok"], audit["problems"]
+    assert (await mind.ask("dream"))["steps"] == []
+    for step in reversed(reply["steps"]):
+        await mind.ask("undo", n=step["change"])
+    assert await rows(mind) == before
+
+
+async def test_undoing_what_was_not_done_says_so(mind):
+    """A dry run has no number to undo."""
+    await store(mind, SHORT, LONG)
+    (step,) = (await mind.ask("dream", dry_run=True))["steps"]
+
+    with pytest.raises(NoInputError):
+        await mind.ask("undo", n=step["change"] + 1_000)
