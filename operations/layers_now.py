@@ -26,22 +26,14 @@ def referred(store: Store, agent_id: str, facts: Sequence[str]) -> dict[str, Ref
         (agent_id, said),
     ):
         stated[parts.get(str(fact), str(fact))] += int(count or 0)
-    last_read = {
-        str(fact): int(day or 0)
-        for fact, day in store.execute(
-            "SELECT fact_id, max(last_day) FROM access WHERE agent_id = ?"
-            " AND fact_id IN (SELECT value FROM json_each(?)) GROUP BY fact_id",
-            (agent_id, keys),
-        )
-    }
     rows: list[tuple[Any, ...]] = store.execute(
-        "SELECT fact_id, kind, tier, on_page, latest_day, access_days FROM derived INDEXED BY derived_fact"
+        "SELECT fact_id, kind, tier, on_page, latest_day, access_days, last_read FROM derived INDEXED BY derived_fact"
         " WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?)) AND state = 'live'",
         (agent_id, keys),
     )
     return {
-        fact: Referred(kind, tier, bool(on_page), day, reads, last_read.get(fact, 0), stated[fact])
-        for fact, kind, tier, on_page, day, reads in rows
+        fact: Referred(kind, tier, bool(on_page), day, reads, last_read, stated[fact])
+        for fact, kind, tier, on_page, day, reads, last_read in rows
     }
 
 

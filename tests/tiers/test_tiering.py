@@ -212,12 +212,16 @@ def test_large_moves_are_made_in_steps_that_keep_the_limit(world, monkeypatch):
 def test_superseded_facts_have_no_tier(world):
     """A fact that is not live leaves its tier."""
     world.say("old view", importance=0.8)
+    world.say("new view", importance=0.8)
     world.settle()
     with world.store.transaction() as tx:
-        set_edit(tx, world.agent, world.id("old view"), "superseded_by", "0" * 16)
+        set_edit(tx, world.agent, world.id("old view"), "superseded_by", world.id("new view"))
     world.settle()
 
-    assert world.store.execute("SELECT state, tier FROM derived") == [("superseded", "")]
+    assert world.store.execute("SELECT state, tier FROM derived ORDER BY state") == [
+        ("live", "warm"),
+        ("superseded", ""),
+    ]
 
 
 def test_an_agents_own_settings_beat_the_configuration(world):
