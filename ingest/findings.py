@@ -4,6 +4,7 @@ The closed list of codes is `CODES`; each finding has a line and a suggestion.
 """
 
 import datetime as dt
+import re
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ _TOOL = Cue(
 )
 _TRIED = Cue(
     r"\b(?:use|used|using|try|tried|trying|test(?:ed|ing)?|install(?:ed|ing)?|found|discovered|adopt(?:ed)?"
-    r"|switch(?:ed)? to|evaluat(?:ed|ing)|set up|deployed|download(?:ed)?)\b"
+    r"|switch(?:ed)? to|evaluat(?:ed|ing)|benchmark(?:ed|ing)|compar(?:ed|ing)|set up|deployed|download(?:ed)?)\b"
     r"|用|试|装|发现|采用|换成|推荐|下载|部署|评估"
 )
 _NOT_A_TOOL = word_set(
@@ -40,34 +41,42 @@ _NOT_A_TOOL = word_set(
     The This That Our Your My His Her Their Its A An Each Every New Old Same Other Which Any No
     """
 )
-_LEAD = r"^(?:\W*(?:I|we|then|also|just|finally|today)\s+)?"
-_THE = r"(?:the\s+|a\s+|an\s+|our\s+|my\s+)?"
+_LEAD = r"^(?:\W*(?:I|we|then|also|just|finally|today|yesterday|now)\s+){0,2}"
+_THE = r"(?:the\s+|a\s+|an\s+|our\s+|my\s+|all\s+|both\s+)?"
 _HAN_VERB = "(?:安装|配置|部署|下载|升级|编译|迁移)"
 _ACTION = Cue(
-    rf"{_LEAD}(?:install(?:ed)?|configured|deployed|downloaded|migrated|compiled)\s+{_THE}[`\w]"
-    rf"|^(?:今天|刚刚|已经|已|又|然后|先){_HAN_VERB}(?!量|率|者|费)\s*[\w\u3400-\u9fff`]"
-    rf"|^{_HAN_VERB}(?:了|好|完|到|成功)"
+    rf"{_LEAD}(?:install(?:ed)?|configured|deployed|downloaded|migrated|compiled|set up|upgraded|updated)\s+{_THE}[`\w]"
+    rf"|^(?:(?:今天|昨天|刚刚|已经|已|又|也|然后|先|后来|终于)+){_HAN_VERB}(?!量|率|者|费|速度)\s*[\w\u3400-\u9fff`]"
+    rf"|(?<![要想应该备算划需没未不会能])(?<!打算|计划|没有|明天){_HAN_VERB}(?:了|好|完|到|成功)"
 )
-_ON_A_MACHINE = Cue(rf"{_LEAD}(?:set up|upgraded|updated)\s+{_THE}[`\w]")
 _MACHINE = Cue(
-    r"\b(?:servers?|services?|databases?|backups?|prox(?:y|ies)|firmware|drivers?|kernel|packages?|librar(?:y|ies)"
-    r"|repo(?:sitory)?|clusters?|containers?|docker|vpn|dns|cron\w*|ssh|api|pipelines?|runners?|environment|npm|pip"
-    r"|python|postgres\w*|redis|nginx|linux|ubuntu|router|firewall|dashboard|plugins?|extensions?|scripts?|frameworks?"
-    r"|cli|sdk|daemon|webhooks?|schema|dependenc(?:y|ies)|certificates?|monitoring|logging|config\w*|software|network"
-    r"|host|laptop|raid|website|wiki|replication|sync)\b"
-    r"|`"
+    r"\b(?:servers?|services?|databases?|backups?|prox(?:y|ies)|firmware|drivers?|kernels?|packages?"
+    r"|repo(?:s|sitor(?:y|ies))?|clusters?|containers?|docker|vpn|vlans?|dns|cron\w*|ssh|api|pipelines?|runners?"
+    r"|environment|npm|pip|python|postgres\w*|redis|nginx|linux|ubuntu|routers?|firewall|dashboards?|plugins?"
+    r"|extensions?|scripts?|frameworks?|cli|sdk|daemons?|webhooks?|schema|dependenc(?:y|ies)|certificates?|monitoring"
+    r"|logging|config(?:s|uration\w*)?|software|hosts?|laptops?|raid|websites?|wiki|replication|sync|tools?|app|apps|bots?|release"
+    r"|version|weights|model|datasets?|mailbox(?:es)?|staging|production|nas|ssd|disk image|binar(?:y|ies)|compiler"
+    r"|debug\w*|index|switch|browser|editor|toolchain|source code|from source|machines?|client|module|modules|patch"
+    r"|node|nodes|token|tokens|login|https?|tls|tests?|build|site)\b"
+    r"|服务器|数据库|防火墙|内核|依赖|驱动|版本|代理|监控|固件|软件|插件|系统|环境|路由器|端口|证书|容器|集群|镜像"
+    r"|节点|脚本|程序|应用|服务|工具|备份|配置文件|索引|缓存|接口|网站|主机|域名|仓库|框架|平台|语料|数据|用户表"
+    r"|补丁|客户端|模型|权重|打印机|网关|网络|编译器|浏览器|编辑器|测试|面板|后端|前端|源码|字体|公钥|账号"
 )
-_NO_COMMAND_NEEDED = Cue(
-    r"\b(?:shelf|shelves|kitchen|lamp|curtains?|washing|dishwasher|sink|window|door|table|meeting|expectations?"
-    r"|calendar|profile|status|photos?|furniture|bath|tap|heater|camera|plan|list|notes?|resume|cv|budget|team"
-    r"|alarm|appointment)\b"
-    r"|窗帘|空调|家具|灯|柜|架子|洗衣机|水龙头|热水器|门锁|会议|人员|任务|计划|简历|资料|日程|名单|照片|办公室"
-    r"|工作安排"
+"""What a sentence of an action names when it is done on a machine; nobody wants a command for a shelf or a seat."""
+_FORM = re.compile(
+    r"`|\b[a-z]+[A-Z]\w|\b[A-Z][a-z]+[A-Z]|\bv?\d+\.\d+|\b[A-Z]\w* (?:to|from) v?\d"
+    r"|[\u3400-\u9fff]\s*[A-Za-z][\w.-]+"
 )
+"""Code, `camelCase`, versions, and Latin names in Chinese sentences say so too."""
+_BY_NAME = re.compile(
+    rf"(?i:{_LEAD}(?:installed|install|configured|deployed|compiled))\s+(?:[A-Z][\w.-]+"
+    r"|[a-z][\w.-]*[^\Ws](?=\s*(?:\Z|[,.;(]|(?:and|on|onto|in|from|for|with|via|behind|to|by)\b)))"
+)
+"""A name right behind a verb that only software takes: `installed ripgrep`, `deployed Grafana`."""
 _DECISION = Cue(
     r"\b(?:we|I|team|they|Mira)?\s*(?:have\s+|has\s+)?(?:decided|chose|opted|agreed)\s+(?:to|on|for|that"
     r"|not to)\b|^(?:\W*Decision\s*[:：])|^\W*(?:decided|chose)\b"
-    r"|(?:^|[，。,\s我们已经最终大家团队后]|董事会|委员会|公司|老板)(?:决定|选定|敲定|拍板)(?!性|权|因素|论|者|于|了吗|什么)"
+    r"|(?:^|[，。,\s我们已经最终大家团队后天]|董事会|委员会|公司|老板)(?:决定|选定|敲定|拍板)(?!性|权|因素|论|者|于|了吗|什么)"
 )
 _UNDECIDED = Cue(
     r"\b(?:not (?:yet )?decided|undecided|haven't decided|have not decided|nothing was decided|to be decided"
@@ -201,10 +210,12 @@ def named_tool(text: str) -> str:
 
 def is_action(text: str) -> bool:
     """Whether a sentence says that something was installed, configured, deployed … on a machine."""
-    done = _ACTION.search(text) or (_MACHINE.search(text) and _ON_A_MACHINE.search(text))
-    return done is not None and not _NO_COMMAND_NEEDED.search(text) and not text.rstrip().endswith(("?", "？"))
+    if _ACTION.search(text) is None or text.rstrip().endswith(("?", "？")):
+        return False
+    return _MACHINE.search(text) is not None or _FORM.search(text) is not None or _BY_NAME.search(text) is not None
 
 
 def is_decision(text: str) -> bool:
     """Whether a sentence says that something was decided."""
-    return _DECISION.search(text) is not None and not _UNDECIDED.search(text)
+    asks = text.rstrip().endswith(("?", "？"))
+    return not asks and _DECISION.search(text) is not None and not _UNDECIDED.search(text)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from .encoding import Encoding, encoding_of
+from .mask_logins import BY_LOGIN
 from .mask_places import BY_PLACE
 from .mask_rules import ALWAYS, BY_NEEDLE, Rule, Span
 
@@ -110,7 +111,7 @@ def _mask_once(text: str) -> tuple[str, int]:
 
 def _rules_for(lower: str) -> list[Rule]:
     wanted = list(ALWAYS)
-    for needles, rule in (*BY_NEEDLE, *BY_PLACE):
+    for needles, rule in (*BY_NEEDLE, *BY_PLACE, *BY_LOGIN):
         for needle in needles:
             if needle in lower:
                 wanted.append(rule)

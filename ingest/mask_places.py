@@ -21,6 +21,7 @@ _QUALIFIED = re.compile(
 )
 _DELIMITER = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")
 _CELL = re.compile(r"[^|\n]*")
+_PARTS = re.compile(r"[/,&()（）、]")
 _AROUND = " \t\r*_`\"'“”"
 _CLOSING = ".,;:!?)]}>*_|`\"'”"
 
@@ -62,7 +63,12 @@ def _columns(text: str) -> Iterator[Span]:
 
 def _keyed_columns(line: str) -> dict[int, KeyKind]:
     cells = [cell.strip(_AROUND).lower() for cell in line.split("|")]
-    return {number: kind_of(cell) for number, cell in enumerate(cells) if KEY.fullmatch(cell)}
+    return {
+        number: kind_of(part.strip())
+        for number, cell in enumerate(cells)
+        for part in _PARTS.split(cell)
+        if KEY.fullmatch(part.strip())
+    }
 
 
 def _cells_of(line: str, start: int, head: dict[int, KeyKind]) -> Iterator[Span]:

@@ -81,7 +81,7 @@ KEY = re.compile(
 _SEPARATOR = (
     r"(?P<sep>[*_`\"'”’\]）)]{0,4}+[ \t]*+(?:[:：=＝]{1,2}=?>?|[=-]>|→|\|"
     r"|(?<![A-Za-z])(?i:(?:is |was )?(?:changed|set|reset) to|(?:is|was)(?: now)?)(?![A-Za-z])"
-    r"|(?:是|为|改成|改为|换成|设为|设成|更新为|重置为)[:：]?)[ \t]*+|[ \t]++(?=[\x21-\x7e]))"
+    r"|(?:是|为|(?:改成|改为|换成|设为|设成|更新为|重置为)了?|は|는|은)[:：]?)[ \t]*+|[ \t]++(?=[\x21-\x7e]))"
     r"(?P<break>\r?\n[ \t>*+-]*+)?"
 )
 """Possessive throughout: a hostile run of blanks or stars must not be tried again at each of its characters."""
@@ -99,16 +99,13 @@ _FLAG = re.compile(
 )
 _FLAG_LEAD = re.compile(r"--?[a-z-]{0,40}\Z", re.IGNORECASE)
 _LEAD_REACH = 42
-_PHRASE = re.compile(
-    r"(?:助记词|mnemonic|(?:seed|recovery)[ _-]?phrase)[*_`\"]{0,3}\s*(?:[:：=]|is|是|为)\s*[*_`\"]{0,3}"
-    r"(?P<words>[a-z]{3,8}(?:[ ,]+[a-z]{3,8}){11,23})",
-    re.IGNORECASE,
-)
 KEY_NEEDLES = (
     "pass", "pwd", "pw", "pin", "secret", "token", "credential", "key", "mnemonic", "phrase",
     "密码", "口令", "密钥", "秘钥", "私钥", "令牌", "助记词", "密碼", "kennwort", "contraseña",
     "パスワード", "비밀번호",
 )  # fmt: skip
+_BARE_KEYS = frozenset({"password", "passwd", "passphrase", "passcode", "pwd", "pw", "passwort", "kennwort"})
+"""Behind these a made-up value needs no sign between: `password kd83jf02`."""
 _BARE_END = re.compile(r"[,;`\"']")
 _TRAILING = ".,;:!?)]}>*_|"
 
@@ -175,11 +172,6 @@ def _first_group(pattern: re.Pattern[str], kind: KeyKind) -> Rule:
     return rule
 
 
-def _phrase(text: str) -> Iterator[Span]:
-    for match in _PHRASE.finditer(text):
-        yield match.start("words"), match.end("words"), "seed_phrase"
-
-
 def _curl_user(text: str) -> Iterator[Span]:
     for match in _CURL_USER.finditer(text):
         near = text[max(0, match.start() - _CURL_REACH) : match.start()].rpartition("\n")[2]
@@ -243,11 +235,21 @@ def _judged(text: str, key: str, match: re.Match[str], value: str) -> bool:
     weak = separator in ("", "|") or match["break"] is not None
     worded = separator.isalpha() or " " in separator
     if separator == "" and not _is_han(key) and match["code"] is None:
-        return False
+        return (
+            key.lower() in _BARE_KEYS
+            and _is_mixed(value)
+            and is_secret_value(value, "password", strict=True, alone=True)
+        )
     if key.lower() in ("pass", "pw", "pin") and worded:
+        return False
+    if key.lower().startswith("pin") and not any(char.isdigit() for char in value):
         return False
     alone = not after.strip(" \t\r*_`\"'”|.,;!)。，；！）、\\<")
     return is_secret_value(value, kind_of(key), strict=weak or worded, alone=alone, before_han=_is_han(after))
+
+
+def _is_mixed(value: str) -> bool:
+    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
 
 
 def _bare(run: str) -> str:
@@ -291,6 +293,5 @@ BY_NEEDLE: tuple[tuple[tuple[str, ...], Rule], ...] = (
     (("curl",), _curl_user),
     (("sshpass",), _first_group(_SSHPASS, "password")),
     (("--",), _flags),
-    (("助记词", "mnemonic", "phrase"), _phrase),
     (KEY_NEEDLES, _keyed),
 )

@@ -18,7 +18,7 @@ _COUNTED = re.compile(r"(?:0?1234567890?|0?123456789?|012345|123456|abcdef(?:ghi
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _CODE = re.compile(
     r"\(|^(?:process\.env|os\.environ|env\.|secrets?\.|config\.|settings\.|self\.|this\.|vault:|op://|file:"
-    r"|https?://|keyring:)"
+    r"|https?://|keyring:|!(?:vault|secret|env|ref|sub)\b)"
     r"|^(?:~|\.{1,2})?/[\w.~-]+|^[A-Za-z]:\\|^[\w-]+\.(?:md|txt|py|json|ya?ml|toml|env|pem|key|conf|ini|sh|js|ts)$",
     re.IGNORECASE,
 )

@@ -20,7 +20,8 @@ _REPEATS = {
     "phrases": "mnemonic: abcd ", "stars": "password****", "blanks": "password" + " " * 40, "quotes": 'password:"x',
     "code": "password:`", "masks": "[masked:password:3f] pass:hunter2x ", "keys with values": "password: aB3xyz9 ",
     "base64": "aws a/B1", "private keys": "-----BEGIN RSA PRIVATE KEY----- ", "chinese": "密码是", "letters": "a",
-    "bots": "123456789:",
+    "bots": "123456789:", "logins": "login: a / ", "recovery codes": "backup codes: ", "networks": "wifi key ",
+    "door codes": "door code*`*", "seed words": "seed phrase abcd ", "elements": "<password>", "net use": "net use a ",
 }  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 First run on the held-out tables: category 114, weight 123, people 123, topics 124, emotion 123, outcome 121 and
 actions 108 of 124; findings at a precision of 1.0 (tool), 0.70 (action) and 1.0 (decision); edits 60 of 60.
-After the corrections, on the second set of sentences: 11 right hits, 3 false ones.
+What each set of sentences and of keyed values said when it was new stands above it in its table; the last set of
+sentences, which corrected nothing any more: 13 right hits of 15, 1 false one.
 """
 
 from collections.abc import Callable
@@ -18,9 +19,9 @@ from memoryd.model import fact_id
 _TABLES = Path(__file__).parent / "tables"
 
 
-def _rows(name: str, mark: str = "|") -> list[list[str]]:
+def _rows(name: str, mark: str = "|", most: int = -1) -> list[list[str]]:
     lines = (_TABLES / name).read_text("utf-8").splitlines()
-    return [[cell.strip() for cell in line.split(mark)] for line in lines if line and not line.startswith("#")]
+    return [[cell.strip() for cell in line.split(mark, most)] for line in lines if line and not line.startswith("#")]
 
 
 _BLOCKS = [dict(zip(("heading", "text", "category", "weight", "people", "topics", "emotion", "outcome", "action"),
@@ -100,3 +101,17 @@ def test_a_secret_is_masked_and_a_trap_is_not(kind: str, line: str) -> None:
 
     assert (count > 0) == (kind == "secret")
     assert (masked == line) == (kind == "trap")
+
+
+@pytest.mark.parametrize(("secret", "line"), _rows("keyed_values.txt", " => ", 1))
+def test_a_keyed_value_is_masked_and_nothing_else(secret: str, line: str) -> None:
+    """Pairs, codes, flags, columns, connection strings and lists in both languages lose the value; traps stay whole."""
+    text = line.replace("⏎", "\n")
+    masked, count = mask_text(text)
+
+    if secret == "-":
+        assert (masked, count) == (text, 0)
+    else:
+        assert secret not in masked
+        assert masked.count("\n") == text.count("\n")
+        assert mask_text(masked) == (masked, 0)
