@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from ..ingest.talk import Distilled
+from ..tiers.hot import SCHEMA_VERSION
 from ..tiers.tree import TreeNode
 from .replies import Hit
 
@@ -43,7 +44,7 @@ class UndoReply(msgspec.Struct):
     notes_to_read: list[str]
 
 
-class MetricsReply(msgspec.Struct):
+class MetricsReply(msgspec.Struct, rename={"schema_version": "_schema_version"}):
     """The memory in numbers (COMPAT 3.4); sizes in bytes, or kb where the name says so; times in epoch seconds."""
 
     tree_index_size_bytes: int
@@ -59,6 +60,8 @@ class MetricsReply(msgspec.Struct):
     context_tokens_saved: int
     timestamp: str
     llm_fallbacks: int
+    schema_version: str = SCHEMA_VERSION
+    """What the original's own files say."""
 
 
 class ConsolidateReply(msgspec.Struct, omit_defaults=True):

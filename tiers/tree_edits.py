@@ -1,7 +1,7 @@
 """Adding, removing and pruning nodes of the tree (`tree --add`, `--remove`, `--prune`)."""
 
 from ..config import Settings
-from ..errors import UsageError
+from ..errors import NoInputError, UsageError
 from ..store import Store, Tx
 from ..store.versions import set_tree_node
 from .limits import agent_limits
@@ -32,7 +32,7 @@ def remove_node(tx: Tx, agent_id: str, path: str, settings: Settings) -> str:
     kept = "/".join(segments(path))
     known = _own_nodes(tx.store, agent_id)
     if kept not in known and all(node.path != kept for node in tree(tx.store, agent_id, settings)[1:]):
-        raise UsageError(f"The tree has no node {path!r}.", "memoryd tree --show lists them.")
+        raise NoInputError(f"The tree has no node {path!r}.", "memoryd tree --show lists them.")
     if any(is_below(each.path, kept) for each in categories(tx.store, agent_id)):
         raise UsageError(f"The node {kept!r} holds facts.", "A node goes when its last fact has gone.")
     if any(each != kept and is_below(each, kept) for each in known):

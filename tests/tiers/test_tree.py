@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memoryd.config import Settings, TreeSettings
-from memoryd.errors import UsageError
+from memoryd.errors import NoInputError, UsageError
 from memoryd.store.versions import record_access, set_tree_node
 from memoryd.tiers.tree import Category, as_file, build, nearest, show, size_bytes, tree
 from memoryd.tiers.tree_edits import add_node, is_below, prune, remove_node
@@ -215,8 +215,13 @@ def test_a_node_in_use_is_not_removed(world):
     world.settle()
     add(world, "parent/child")
     add(world, "parent")
-    for path in ("used", "used/deep", "parent", "nowhere"):
-        with world.store.transaction() as tx, pytest.raises(UsageError):
+    for path, kind in (
+        ("used", UsageError),
+        ("used/deep", UsageError),
+        ("parent", UsageError),
+        ("nowhere", NoInputError),
+    ):
+        with world.store.transaction() as tx, pytest.raises(kind):
             remove_node(tx, world.agent, path, world.settings)
     with world.store.transaction() as tx:
         remove_node(tx, world.agent, "parent/child", world.settings)
