@@ -13,6 +13,7 @@ POINTS = (
     "fact stored", "fact forgotten", "notes masked", "device file", "new id",
     "receipt stored", "segment sent", "segment confirmed", "segment folded", "picture drawn",
     "restore file", "restore written", "restore ingested", "restore succeeded",
+    "old schema copied", "migration statement", "migrated",
     "snapshot checked", "damage marked", "moved aside", "snapshot placed", "rebuilt",
 )  # fmt: skip
 """Every commit and rename after which, or just before which, a crash must do no harm."""

@@ -15,6 +15,7 @@
         ├── StoreBusyError      75   another process holds the write lock
         ├── StoreFullError       1   the disk is full
         ├── StoreDamagedError    1   the file is not a sound database
+        ├── StoreOlderError     75   the file waits for its upgrade, which a reading command does not do
         └── StoreNewerError     78   the file was written by a newer memoryd
 
 About one note (recoverable, carries the path):
@@ -141,6 +142,14 @@ class StoreDamagedError(StoreError):
     """The database file is not sound."""
 
     code = "store_damaged"
+
+
+class StoreOlderError(StoreError):
+    """The database was written by an older memoryd, and whoever opened it only wants to read."""
+
+    code = "store_older"
+    exit_code = 75
+    http_status = 409
 
 
 class StoreNewerError(StoreError):

@@ -50,7 +50,7 @@ async def _performed(
     request = checked(operation.request, payload)
     url = cloud_url(settings, common.db_url)
     token = cloud_token(settings, common.auth_token) if url else ""
-    memory = await Memory.open(places, settings, Clock(), url=url, token=token)
+    memory = await Memory.open(places, settings, Clock(), url=url, token=token, may_upgrade=not request.only_reads)
     try:
         return await memory.perform(operation, request, progress)
     finally:

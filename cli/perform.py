@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..config import Places, find_socket
-from ..errors import NotRunningError, TryLaterError
+from ..config import Places, find_places, find_socket
+from ..errors import MemorydError, NotRunningError, TryLaterError
 from ..operations.table import Operation
 from .client import ANSWER_S, STATUS_S, Answer, Daemon
 from .common import Common
@@ -29,8 +29,21 @@ def perform(operation: Operation, payload: dict[str, Any], common: Common) -> An
     if daemon is not None:
         return _by_daemon(daemon, operation, payload, common)
     if operation.where == "daemon":
-        raise NotRunningError("No daemon runs here.", "Start it: memoryd service start, or memoryd run.")
+        raise not_running(common)
     return _here(operation, payload, common)
+
+
+def not_running(common: Common) -> MemorydError:
+    """Why no daemon answers: there is none, or it is opening its memory, which an upgrade or a rebuild prolongs."""
+    from ..operations.lock import DAEMON, held_by
+
+    holder = held_by(find_places(common.workspace, common.instance).lock)
+    if holder is not None and holder.command == DAEMON:
+        return TryLaterError(
+            f"The daemon does not answer yet (pid {holder.pid}, since {holder.since}).",
+            "It opens its memory, which takes a while after an upgrade or damage; its log says more.",
+        )
+    return NotRunningError("No daemon runs here.", "Start it: memoryd service start, or memoryd run.")
 
 
 def _by_daemon(daemon: Daemon, operation: Operation, payload: dict[str, Any], common: Common) -> Answer:

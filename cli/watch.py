@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from ..config import find_socket
-from ..errors import MemorydError, NotRunningError
+from ..errors import MemorydError
 from .client import STATUS_S, Daemon
 from .common import Common
 from .output import wants_json
+from .perform import not_running
 
 EVERY_S = 1.0
 
@@ -32,7 +33,7 @@ def _asked(common: Common) -> Any:
     try:
         daemon = Daemon.connect(find_socket(common.instance))
         if daemon is None:
-            return NotRunningError("No daemon runs here.", "Start it: memoryd service start, or memoryd run.").as_dict()
+            return not_running(common).as_dict()
         return msgspec.json.decode(daemon.ask("status", {}, workspace=common.named_workspace, limit_s=STATUS_S).body)
     except MemorydError as error:
         return error.as_dict()

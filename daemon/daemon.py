@@ -18,7 +18,7 @@ from .inbox import Heard
 from .listener import Listener
 from .names import Extra
 from .notify import Notifier
-from .pulse import Pulse, disarm_last_resort, kept_running
+from .pulse import Pulse, arm_last_resort, disarm_last_resort, kept_running
 from .scheduler import Scheduler
 from .upkeep import Upkeep
 from .watcher import Watcher
@@ -37,6 +37,8 @@ LAST_PUSH_S = 5.0
 CLOSE_S = 1.5
 STOP_S = 10.0
 """The longest a stop may take; what the parts before it used up shortens the last push."""
+HUNG_STOP_S = 15.0
+"""A stop that hangs ends after this long with all stacks, before a service manager kills without a word (20 s)."""
 
 
 class Daemon:
@@ -104,7 +106,7 @@ class Daemon:
             self._notifier.stopping()
         else:
             self._notifier.reloading(self._clock.monotonic())
-        disarm_last_resort()
+        arm_last_resort(HUNG_STOP_S)  # for good it stays armed: threads that hang would keep the interpreter too
         self.worker.stop()
         await self.watcher.stop()
         await self.listener.close(CLIENTS_GRACE_S)
@@ -115,6 +117,8 @@ class Daemon:
             limit_s = min(LAST_PUSH_S, must_end - self._clock.monotonic())
             await _within(limit_s, self.memory.sync.last_push(limit_s), "the last push")
         await _within(CLOSE_S, self.memory.close(), "closing the store")
+        if not for_good:
+            disarm_last_resort()
 
     async def reload(self) -> None:
         """Read the settings again and compare everything; wrong settings change nothing."""

@@ -1,10 +1,11 @@
 """What both service managers need: the program and its arguments, their tools, and how a definition is written."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -82,8 +83,23 @@ def run_tool(arguments: Sequence[str]) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def write_definition(path: Path, data: bytes) -> None:
-    """Write a unit or plist, all or nothing, readable for the service manager."""
+@contextlib.contextmanager
+def definition(path: Path, data: bytes) -> Iterator[None]:
+    """A unit or plist that stays only when the service manager took it: else what stood there before is put back."""
+    before = path.read_bytes() if path.exists() else None
+    _write(path, data)
+    try:
+        yield
+    except BaseException:
+        if before is None:
+            path.unlink(missing_ok=True)
+        else:
+            _write(path, before)
+        raise
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All or nothing, readable for the service manager."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_bytes(data)

@@ -18,10 +18,10 @@ from .installation import (
     ServiceHealth,
     ServiceReply,
     console_script,
+    definition,
     run_arguments,
     run_environment,
     run_tool,
-    write_definition,
 )
 
 LABEL = "dev.memoryd.daemon"
@@ -61,9 +61,9 @@ class LaunchdAgent:
         """Write the plist, replace a loaded agent, and wait for the socket."""
         plist = render_plist(self._places, console_script(), self.label, self._home)
         Path(plist["StandardOutPath"]).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_definition(self.file, plistlib.dumps(plist))
-        self._unload()
-        self._load()
+        with definition(self.file, plistlib.dumps(plist)):
+            self._unload()
+            self._load()
         self._wait_ready()
         return self.status()
 

@@ -114,13 +114,13 @@ class Pulse:
             organ.resumed(self._clock.monotonic())
 
 
-def arm_last_resort() -> None:
+def arm_last_resort(limit_s: float = LAST_RESORT_S) -> None:
     """Start the countdown anew, as the loop does while it turns. It fires even while the GIL is held (FACTS 1, 9)."""
-    faulthandler.dump_traceback_later(LAST_RESORT_S, exit=True)
+    faulthandler.dump_traceback_later(limit_s, exit=True)
 
 
 def disarm_last_resort() -> None:
-    """No countdown while the daemon ends."""
+    """No countdown while the store is opened, which may take minutes."""
     faulthandler.cancel_dump_traceback_later()
 
 

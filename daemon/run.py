@@ -18,7 +18,6 @@ from ..operations.memory import Memory
 from .daemon import Daemon
 from .logs import set_up_logging
 from .notify import Notifier
-from .pulse import disarm_last_resort
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +52,6 @@ def run(places: Places, settings: Settings, url: str = "", token: str = "") -> i
             return 0
         raise
     finally:
-        disarm_last_resort()
         lock.release()
 
 

@@ -13,10 +13,10 @@ from .installation import (
     ServiceHealth,
     ServiceReply,
     console_script,
+    definition,
     run_arguments,
     run_environment,
     run_tool,
-    write_definition,
 )
 
 
@@ -35,9 +35,9 @@ class SystemdUnit:
 
     def install(self) -> ServiceReply:
         """Write the unit, enable it, and wait until it is ready."""
-        write_definition(self.file, render_unit(self._places, console_script(), self.name).encode())
-        self._must("daemon-reload")
-        self._must("enable", self.file.name)
+        with definition(self.file, render_unit(self._places, console_script(), self.name).encode()):
+            self._must("daemon-reload")
+            self._must("enable", self.file.name)
         self._must("restart", self.file.name)  # starts it, or takes the new unit into use
         reply = self.status()
         reply.notes += self._linger_note()

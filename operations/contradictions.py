@@ -43,10 +43,14 @@ class Given(NamedTuple):
 
 async def settle_contradictions(memory: Memory, agent_id: str) -> int:
     """Supersede what was contradicted later, revive what was said again; returns how many facts changed."""
+    steps = memory.settler.steps
+    if memory.contradictions_settled.get(agent_id) == steps:
+        return 0  # no fact changed since: an idle daemon does not read them all every two hours
     contested = await contested_stances(memory, agent_id)
-    if not contested:
-        return 0
-    changed = len(await memory.thread.call(lambda store: _decide(store, agent_id, contested)))
+    changed = 0
+    if contested:
+        changed = len(await memory.thread.call(lambda store: _decide(store, agent_id, contested)))
+    memory.contradictions_settled[agent_id] = steps
     if changed:
         await memory.settle([agent_id])
     return changed

@@ -76,7 +76,9 @@ class Intake:
         asked = sorted(set(paths))
         now = await asyncio.to_thread(self._walk_these, asked)
         changed = await self._take_in(now, confirm=False, priority=Priority.WRITE)
-        return changed + await self._let_go(now, asked, confirm=False)
+        changed += await self._let_go(now, asked, confirm=False)
+        self.hold.tell()
+        return changed
 
     async def scan(self, *, confirm_deletes: bool = False, but: Collection[str] = ()) -> ScanResult:
         """Compare the whole workspace with what is stored; the files `but` were compared a moment ago."""
@@ -85,6 +87,7 @@ class Intake:
         self.last_walk = now
         changed = await self._take_in(now, confirm=confirm_deletes, priority=Priority.BULK, but=but)
         changed += await self._let_go(now, None, confirm=confirm_deletes)
+        self.hold.tell()
         return ScanResult(len(now.files), changed, len(self.hold.paths))
 
     async def read_again(self, paths: Iterable[str]) -> int:

@@ -86,6 +86,8 @@ class Memory:
         self.agents: dict[str, AgentStatus] = {}
         self.saves: deque[Save] = deque(maxlen=10)
         """The last notes that were saved and became searchable while somebody watched."""
+        self.contradictions_settled: dict[str, int] = {}
+        """At which of the settler's steps each agent's contradictions were looked for last."""
         self.device = ""
         self.activity = "idle"
         self.scan_due = True
@@ -124,15 +126,17 @@ class Memory:
         url: str = "",
         token: str = "",
         resident: bool = False,
+        may_upgrade: bool = True,
     ) -> "Memory":
         """Open the store of `places.workspace`; `url` '' works without a cloud. Raises `ConfigError`, `StoreError`.
 
         `resident` is the daemon's way: what an earlier process left to derive is derived with the first
-        scan, after the socket answers; otherwise it is done before this returns.
+        scan, after the socket answers; otherwise it is done before this returns. Without `may_upgrade` a store
+        of an older memoryd is refused with `StoreOlderError`.
         """
         clock = clock or Clock()
         workspace = _existing_workspace(places)
-        thread = StoreThread(lambda: open_store(places, workspace, clock))
+        thread = StoreThread(lambda: open_store(places, workspace, clock, may_upgrade=may_upgrade))
         await thread.start()
         try:
             memory = cls(places, settings, clock, workspace, thread)
@@ -261,6 +265,19 @@ class Memory:
     def is_fresh(self) -> bool:
         """Whether the last whole comparison with the disk is younger than two rescan periods."""
         return self.last_scan is not None and self.clock.monotonic() - self.last_scan <= 2 * RESCAN_S
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the disk may differ from what is remembered: something waits, is held or unread, or nobody hears."""
+        unread = any(each.state == "unreadable" for each in self.intake.records.values())
+        return bool(
+            self.pending
+            or not self.is_fresh
+            or self.intake.hold.paths
+            or self.intake.last_walk.unknown
+            or unread
+            or (self.resident and self.watch.state == "degraded")
+        )
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something after the reply went out; `close` waits for it."""

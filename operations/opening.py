@@ -17,23 +17,24 @@ from .rebuild import finish, mark_damaged, put_right
 _JSON = msgspec.json.Encoder()
 
 
-def open_store(places: Places, workspace: Path, clock: Clock) -> Store:
+def open_store(places: Places, workspace: Path, clock: Clock, *, may_upgrade: bool = True) -> Store:
     """Open or make the store, and make sure that it belongs to this workspace and knows its device.
 
     A damaged file is moved aside and rebuilt (rebuild.py). Raises `ConfigError` when the store belongs to
-    another workspace, `StoreError` when the file cannot be opened or judged.
+    another workspace, `StoreError` when the file cannot be opened or judged, `StoreOlderError` when it would
+    have to be upgraded first and may not be.
     """
     _make_private(places.state)
     try:
-        return _opened(places, workspace, clock)
+        return _opened(places, workspace, clock, may_upgrade=may_upgrade)
     except StoreDamagedError as error:
         mark_damaged(places, error.message, clock)
-    return _opened(places, workspace, clock)
+    return _opened(places, workspace, clock, may_upgrade=may_upgrade)
 
 
-def _opened(places: Places, workspace: Path, clock: Clock) -> Store:
+def _opened(places: Places, workspace: Path, clock: Clock, *, may_upgrade: bool) -> Store:
     put_right(places)
-    store = Store.open(places.database, clock)
+    store = Store.open(places.database, clock, may_upgrade=may_upgrade)
     try:
         places.database.chmod(0o600)
         _check_workspace(store, places, workspace)

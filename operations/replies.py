@@ -170,7 +170,7 @@ class Hit(msgspec.Struct):
 
 
 class Envelope(msgspec.Struct):
-    """Hits, and how fresh they are: `stale` when something on disk may not be in yet."""
+    """Hits, and how fresh they are: `stale` when something on disk may not be in yet, is held or cannot be read."""
 
     as_of: str
     pending: int

@@ -4,7 +4,7 @@ Field names are the flags with underscores. `Meta.description` is the flag's hel
 holds what only the command line needs (`flags`: further spellings).
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -20,9 +20,19 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename={
     agent_id: AgentId = ""
     """Empty: the agent of the configuration."""
 
+    changes_by: ClassVar[tuple[str, ...] | None] = None
+    """The fields that make it a change of the memory; None: it always is one."""
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it asks and changes nothing, the count of reads aside: such a command never upgrades a store."""
+        return self.changes_by is not None and not any(getattr(self, field) for field in self.changes_by)
+
 
 class StatusRequest(Request):
     """Show how fresh and how safe the memory is."""
+
+    changes_by = ()
 
 
 class RescanRequest(Request):
@@ -50,6 +60,8 @@ class StoreRequest(Request):
 class RetrieveRequest(Request):
     """Find facts in all tiers, best first."""
 
+    changes_by = ("after_write",)
+
     query: Annotated[str, Meta(description="What to look for, English or Chinese.", min_length=1, max_length=10_000)]
     limit: Limit = 5
     all_agents: Annotated[bool, Meta(description="Search every agent's memory, not only one's own.")] = False
@@ -66,6 +78,8 @@ class RetrieveRequest(Request):
 
 class ExtractMetadataRequest(Request):
     """List the URLs, commands and paths of one file."""
+
+    changes_by = ()
 
     file: Annotated[str, Meta(description="The file to read.", min_length=1, extra_json_schema={"path": True})]
 
@@ -84,12 +98,16 @@ class ForgetRequest(Request):
 class HistoryRequest(Request):
     """Show where a fact comes from: its places, and the wordings before and after it."""
 
+    changes_by = ()
+
     id: Annotated[str, Meta(description="The fact's id, as retrieve shows it.")] = ""
     text: Annotated[str, Meta(description="The fact's exact sentence.")] = ""
 
 
 class HotRequest(Request):
     """Show or change hot state: identity, owner, projects, events, tasks, lessons."""
+
+    changes_by = ("update", "done", "remove", "rebuild")
 
     update: Annotated[
         tuple[str, str] | None,
@@ -106,6 +124,8 @@ class HotRequest(Request):
 class TreeRequest(Request):
     """Show or change the category tree."""
 
+    changes_by = ("add", "remove", "prune")
+
     show: Annotated[bool, Meta(description="The tree as text.")] = False
     add: Annotated[
         tuple[str, str] | None,
@@ -117,6 +137,8 @@ class TreeRequest(Request):
 
 class MetricsRequest(Request):
     """Show the memory in numbers, as the original skill does."""
+
+    changes_by = ()
 
 
 Endpoint = Annotated[str, Meta(description="An LLM endpoint; llm.endpoint of the configuration if none.")]
@@ -142,6 +164,8 @@ class IngestDailyRequest(Request):
 class DistillRequest(Request):
     """Distil a conversation into one fact; nothing is stored."""
 
+    changes_by = ()
+
     text: Annotated[str, Meta(description="What was said.", max_length=1_000_000)] = ""
     file: Annotated[str, Meta(description="A file that holds it.", extra_json_schema={"path": True})] = ""
     llm: Annotated[bool, Meta(description="Ask an LLM endpoint; rules answer where it fails.")] = False
@@ -156,6 +180,8 @@ class SyncCriticalRequest(Request):
 class ColdRequest(Request):
     """Ask the cloud's copy of the memory, or make its tables."""
 
+    changes_by = ("init",)
+
     init: Annotated[bool, Meta(description="Make the cloud's tables.")] = False
     query: Annotated[str, Meta(description="Words that all have to stand in the fact.", max_length=10_000)] = ""
     limit: Limit = 10
@@ -163,6 +189,8 @@ class ColdRequest(Request):
 
 class SearchUrlRequest(Request):
     """Find facts by a piece of their URLs."""
+
+    changes_by = ()
 
     url: Annotated[str, Meta(description="A piece of the URL; upper and lower case are the same.")] = ""
     limit: Limit = 5
@@ -172,12 +200,16 @@ class SearchUrlRequest(Request):
 class ContextRequest(Request):
     """Give what an agent loads before it answers: hot state, tree and the best hits."""
 
+    changes_by = ()
+
     query: Annotated[str, Meta(description="What the talk is about; without it no hits.", max_length=10_000)] = ""
     max_bytes: Annotated[int, Meta(ge=256, le=1_000_000, description="The longest the text may be [bytes].")] = 15_360
 
 
 class AuditRequest(Request):
     """Prove that every fact is in exactly one place and that all limits hold."""
+
+    changes_by = ()
 
 
 class DoctorRequest(Request):
@@ -186,6 +218,8 @@ class DoctorRequest(Request):
 
 class ExportRequest(Request):
     """Write the memory as JSON, or as JSON and Markdown into a folder."""
+
+    changes_by = ()
 
     output: Annotated[
         str, Meta(description="The folder; JSON on stdout if none.", extra_json_schema={"path": True})
@@ -246,6 +280,8 @@ class RestoreRequest(Request):
 class VerifyRequest(Request):
     """Compare this memory with the cloud."""
 
+    changes_by = ()
+
     deep: Annotated[bool, Meta(description="Read and fold every segment instead of comparing heads.")] = False
 
 
@@ -255,6 +291,8 @@ class DrillRequest(Request):
 
 class ConflictsRequest(Request):
     """List notes that are not the same on all devices."""
+
+    changes_by = ()
 
 
 class KeyRequest(Request):
@@ -276,17 +314,23 @@ class KeyRequest(Request):
 class DevicesRequest(Request):
     """List the devices that share this memory."""
 
+    changes_by = ("retire",)
+
     retire: Annotated[str, Meta(description="Take over from this device, which is gone for good.", max_length=200)] = ""
 
 
 class LedgerRequest(Request):
     """Show what became of each line of a file."""
 
+    changes_by = ()
+
     file: Annotated[str, Meta(description="The file to read.", min_length=1, extra_json_schema={"path": True})]
 
 
 class WhyRequest(Request):
     """Explain a fact, or what became of a line: where it stands, its category, weight and tier."""
+
+    changes_by = ()
 
     id: Annotated[str, Meta(description="The fact's id, as retrieve shows it.")] = ""
     file: Annotated[str, Meta(description="The file that holds the line.", extra_json_schema={"path": True})] = ""
@@ -296,6 +340,8 @@ class WhyRequest(Request):
 class WhyNotRequest(Request):
     """Say why a sentence is not in memory, or that it is."""
 
+    changes_by = ()
+
     sentence: Annotated[
         str,
         Meta(description="The sentence.", min_length=1, max_length=100_000, extra_json_schema={"argument": True}),
@@ -304,6 +350,8 @@ class WhyNotRequest(Request):
 
 class ValidateRequest(Request):
     """Look for what is missing or broken in a note."""
+
+    changes_by = ()
 
     file: Annotated[str, Meta(description="The file; today's note if none.", extra_json_schema={"path": True})] = ""
     all: Annotated[bool, Meta(description="Show what ingest found in all notes.")] = False

@@ -43,8 +43,7 @@ async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Enve
     if not request.envelope:
         return answer.hits
     as_of = datetime.fromtimestamp(memory.clock.now_ms() / 1000, UTC).isoformat(timespec="milliseconds")
-    stale = pending > 0 or not memory.is_fresh
-    return Envelope(as_of, pending, stale, answer.hits, answer.ranker, answer.reason)
+    return Envelope(as_of, pending, memory.in_doubt, answer.hits, answer.ranker, answer.reason)
 
 
 async def find_hits(memory: Memory, request: RetrieveRequest) -> list[Hit]:

@@ -49,6 +49,8 @@ class Settler:
         self._tiers_of = date(1970, 1, 1)
         self._derived: set[str] = set()
         """Agents whose tiers have yet to follow."""
+        self.steps = 0
+        """How often some facts were derived since the start: who has seen this number has seen every change."""
 
     async def settle(self, today: date, *, priority: Priority = Priority.WRITE) -> set[str]:
         """Derive everything that waits; returns the agents whose memory changed."""
@@ -73,6 +75,7 @@ class Settler:
         derive_some = partial(settle_step, today=today, settings=self._settings)
         while agents := await self._thread.call(derive_some, priority=priority):
             touched |= agents
+            self.steps += 1
         self._derived |= touched
         return touched
 

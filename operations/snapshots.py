@@ -72,7 +72,9 @@ class SnapshotKeeper:
             self.problem = ""
 
     async def renew(self) -> None:
-        """After something was forgotten: whatever holds it still is replaced by a copy that does not."""
+        """After something was forgotten: whatever holds it still goes, or is replaced by a copy that does not."""
+        for old in self._places.state.glob(f"{self._places.database.name}.before-*"):
+            self._remove(old)
         if snapshots(self._places):
             await self.take(kept=1)
 

@@ -4,6 +4,7 @@ The tree itself always follows from the facts' categories, so a model can neithe
 says about paths that exist, in one short line each, is taken, and everything else is refused.
 """
 
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -12,7 +13,7 @@ from ..ingest.mask import mask_text
 from ..store import Store
 from ..store.thread import Priority
 from ..store.versions import set_tree_node
-from ..tiers.tree import DESCRIPTION_LIMIT, TreeNode, tree
+from ..tiers.tree import DESCRIPTION_LIMIT, tree
 from .change_log import recorded
 from .llm import Llm, LlmError
 from .memory import Memory
@@ -37,11 +38,14 @@ async def describe_tree(memory: Memory, agent_id: str, endpoint: Llm | None) -> 
 
     `failed`: the model's answer was refused; `error`: it did not answer.
     """
-    nodes, prompt = await memory.thread.call(lambda store: _asked(store, memory, agent_id), priority=Priority.READ)
-    if endpoint is None or not nodes:
+    if endpoint is None:
         return "counts-only", 0
+    nodes = await memory.thread.call(lambda store: _undescribed(store, memory, agent_id), priority=Priority.READ)
+    if not nodes:
+        return "counts-only", 0
+    lines_of = [await memory.thread.call(partial(_line, agent_id=agent_id, path=path)) for path in nodes]
     try:
-        answer = await endpoint.complete_json(prompt)
+        answer = await endpoint.complete_json(_PROMPT.format(limit=DESCRIPTION_LIMIT) + "\n".join(lines_of))
     except LlmError as error:
         return ("failed" if "JSON" in error.message else "error"), 0
     lines = _accepted(answer, nodes)
@@ -51,26 +55,26 @@ async def describe_tree(memory: Memory, agent_id: str, endpoint: Llm | None) -> 
     return "llm", len(lines)
 
 
-def _asked(store: Store, memory: Memory, agent_id: str) -> tuple[dict[str, str], str]:
-    """The nodes that nobody described, and the prompt."""
+def _undescribed(store: Store, memory: Memory, agent_id: str) -> dict[str, str]:
+    """Path to description of the nodes that nobody described."""
     described = {
         str(path)
         for (path,) in store.execute(
             "SELECT path FROM tree_nodes WHERE agent_id = ? AND deleted = 0 AND description <> ''", (agent_id,)
         )
     }
-    nodes = [node for node in tree(store, agent_id, memory.settings)[1:] if node.path not in described]
-    lines = [f"{node.path}: {'; '.join(_samples(store, agent_id, node))}" for node in nodes]
-    return {node.path: node.description for node in nodes}, _PROMPT.format(limit=DESCRIPTION_LIMIT) + "\n".join(lines)
+    nodes = tree(store, agent_id, memory.settings)[1:]
+    return {node.path: node.description for node in nodes if node.path not in described}
 
 
-def _samples(store: Store, agent_id: str, node: TreeNode) -> list[str]:
+def _line(store: Store, agent_id: str, path: str) -> str:
+    """A node of the prompt, with what its facts say; a call of its own, for each looks through many facts."""
     rows = store.execute(
         "SELECT distilled FROM derived WHERE agent_id = ? AND state = 'live' AND tier IN ('hot', 'warm', 'cold')"
         " AND category = ? ORDER BY latest_day DESC LIMIT ?",
-        (agent_id, node.path, _SAMPLES),
+        (agent_id, path, _SAMPLES),
     )
-    return [str(row[0]) for row in rows]
+    return f"{path}: {'; '.join(str(row[0]) for row in rows)}"
 
 
 def _accepted(answer: Any, nodes: dict[str, str]) -> dict[str, str] | None:

@@ -1,11 +1,14 @@
 """The deletion hold: many notes gone at once is more likely an accident than a wish (SPEC section 3)."""
 
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
 from ..clock import Clock
 from ..store.files import FileRecord
+
+log = logging.getLogger(__name__)
 
 HOLD_S = 600.0
 """A second look after this long believes what the first did not [s]."""
@@ -27,6 +30,17 @@ class Hold:
         self._clock = clock
         self.paths: dict[str, Held] = {}
         self._deleted: list[tuple[float, FileRecord]] = []
+        self._told = False
+
+    def tell(self) -> None:
+        """Log that the hold begins or ends, once each."""
+        if bool(self.paths) == self._told:
+            return
+        self._told = not self._told
+        if self._told:
+            log.warning("%d notes vanished or became empty at once; their facts are kept for now", len(self.paths))
+        else:
+            log.info("no vanished notes are held any more")
 
     def add(self, path: str, reason: str) -> None:
         """Hold a note; holding it again does not start anew."""

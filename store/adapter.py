@@ -66,11 +66,6 @@ class Database:
         """Run one statement and return how many rows it changed."""
         return self._patiently(sql, _bindable(sql, parameters))[1]
 
-    def script(self, sql: str) -> None:
-        """Run several statements without parameters, e.g. a migration, within the caller's transaction if any."""
-        # Connection.executescript swallows every error, a cursor's does not.
-        self._guarded(lambda: self._connection.cursor().executescript(sql))
-
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """BEGIN IMMEDIATE … COMMIT; any exception rolls back and goes on. Does not nest."""

@@ -1,25 +1,20 @@
 """The memory file of one device: migrations, row revisions and versions, transactions."""
 
 import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 
 import msgspec
 
 from ..clock import Clock, LogicalClock
-from ..errors import StoreDamagedError, StoreNewerError
 from .adapter import Database, ResultRow, Value
+from .migrations import migrate
 
 _JSON = msgspec.json.Encoder()
 
 BULK_ROWS = 400
 """Rows a bulk statement: it stays below 50 ms, during which the library lets no other thread run."""
-
-MIGRATIONS = ("001_rows.sql", "002_layers.sql", "003_totals.sql")
-"""Numbered .sql files of this folder, in order; `PRAGMA user_version` counts the ones that ran."""
 
 
 class Tx:
@@ -107,17 +102,17 @@ class Store:
         clock: Clock,
         *,
         new_device: Callable[[], str] | None = None,
-        on_upgrade: Callable[[str], None] | None = None,
+        may_upgrade: bool = True,
     ) -> "Store":
-        """Open or make the file at `path` and bring its tables up to date.
+        """Open or make the file at `path` and bring its tables up to date (migrations.py).
 
-        Raises `StoreNewerError` for a file of a newer memoryd and `StoreDamagedError` for one that
-        is no database. Before an upgrade the file is copied to `<name>.before-<version>`.
+        Raises `StoreNewerError` for a file of a newer memoryd, `StoreOlderError` for one of an older memoryd
+        when it may not be upgraded, and `StoreDamagedError` for one that is no database.
         """
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         db = Database(path)
         try:
-            _migrate(db, on_upgrade or (lambda _: None))
+            migrate(db, may_upgrade=may_upgrade)
             if not db.execute("SELECT v FROM meta WHERE k = 'device'"):
                 device = (new_device or new_device_id)()
                 with db.transaction():
@@ -164,26 +159,3 @@ class Store:
 def new_device_id() -> str:
     """Eight random hex digits."""
     return secrets.token_hex(4)
-
-
-def _migrate(db: Database, on_upgrade: Callable[[str], None]) -> None:
-    (found,) = db.execute("PRAGMA user_version")[0]
-    if not isinstance(found, int):
-        raise StoreDamagedError(
-            "The database has no schema version.", "Move it away: it is rebuilt from notes and cloud."
-        )
-    if found > len(MIGRATIONS):
-        raise StoreNewerError(
-            f"{db.path} was written by a newer memoryd (schema {found}, this one knows {len(MIGRATIONS)}).",
-            "Update memoryd; nothing was changed.",
-        )
-    if 0 < found < len(MIGRATIONS):
-        on_upgrade(f"upgrading {db.path.name} from schema {found} to {len(MIGRATIONS)}")
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        shutil.copy2(db.path, db.path.with_name(f"{db.path.name}.before-{found + 1}"))
-    for number, name in enumerate(MIGRATIONS[found:], found + 1):
-        sql = resources.files(__package__).joinpath(name).read_text("utf-8")
-        with db.transaction():
-            db.script(sql)
-            # PRAGMA takes no parameters; the number is ours.
-            db.execute(f"PRAGMA user_version = {number}")

@@ -251,6 +251,24 @@ def test_a_stop_in_a_first_scan_is_quick(machine):
     assert machine.finds("wheatear")
 
 
+def test_a_stop_that_hangs_ends_with_its_stacks(machine):
+    """Before a service manager kills it without a word, the daemon says where it hangs, and fails (DA-8)."""
+    hang = (
+        "import time, memoryd.daemon.daemon as d, memoryd.daemon.listener as l;"
+        "from memoryd.cli.main import main;"
+        "d.HUNG_STOP_S = 0.5;"
+        "l.Listener.close = lambda *_: time.sleep(60);"
+        "main()"
+    )
+    machine.command = [sys.executable, "-c", hang, "run"]
+    machine.start()
+
+    assert machine.kill(signal.SIGTERM) == 1
+    log = machine.log.read_text()
+    assert "Timeout (0:00:00.500000)!" in log
+    assert "in stop" in log
+
+
 def test_readiness_and_stop_are_told_to_the_service_manager(machine):
     """READY=1 comes when the socket answers, RELOADING=1 and READY=1 on SIGHUP, STOPPING=1 first at the end."""
     address = machine.root / "notify"

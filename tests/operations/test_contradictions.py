@@ -1,5 +1,7 @@
 """PROBLEMS TR-6: of two contradicting facts the newer is current, the older superseded with a link."""
 
+from memoryd.operations import contradictions
+
 
 async def states(mind):
     return {text: state for text, (state, _) in (await mind.facts()).items()}
@@ -81,3 +83,17 @@ async def test_what_somebody_else_said_contradicts_nobody(mind):
     await mind.ask("consolidate")
 
     assert set((await states(mind)).values()) == {"live"}
+
+
+async def test_an_idle_memory_is_not_read_again_for_contradictions(mind, monkeypatch):
+    """Every two hours it is asked whether something contradicts; without a change no fact is looked at (WA-8)."""
+    asked = []
+    stances = contradictions._stances
+    monkeypatch.setattr(contradictions, "_stances", lambda *a, **k: (asked.append(1), stances(*a, **k))[1])
+    await mind.note("memory/2026-02-12.md", "- Robin likes tea\n")
+    await mind.ask("consolidate")
+    await mind.ask("consolidate")
+    assert len(asked) == 1
+
+    await mind.note("memory/2026-02-13.md", "- Robin hates tea\n")
+    assert (await mind.ask("consolidate"))["superseded"] == 1

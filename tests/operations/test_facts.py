@@ -105,6 +105,20 @@ async def test_the_envelope_admits_what_may_not_be_in(mind):
     assert after["results"][0]["text"] == "The whimbrel has seven whistles"
 
 
+async def test_the_envelope_admits_what_is_held_or_cannot_be_read(mind):
+    """Facts of notes that vanished with all the others are given, and not as if they were certain."""
+    await mind.note(DAY, "- The whimbrel has seven whistles\n")
+    (mind.workspace / DAY).unlink()
+    await mind.ask("rescan")
+    held = await mind.ask("retrieve", query="whimbrel", envelope=True)
+    (mind.workspace / DAY).write_text("- The whimbrel has seven whistles\n")
+    await mind.ask("rescan")
+    again = await mind.ask("retrieve", query="whimbrel", envelope=True)
+
+    assert [len(held["results"]), held["stale"]] == [1, True]
+    assert [len(again["results"]), again["stale"]] == [1, False]
+
+
 async def test_a_line_that_stands_in_an_earlier_note_is_a_duplicate(mind):
     """The ledger tells a new fact from a known one."""
     await mind.note("memory/2026-02-12.md", "- Feed the cat\n")

@@ -126,6 +126,40 @@ async def damage(life: Life) -> None:
     await memory.close()
 
 
+STATEMENTS = (
+    "CREATE TABLE more (agent_id TEXT, fact_id TEXT, n INTEGER) STRICT",
+    "-- with; a comment\nINSERT INTO more SELECT agent_id, id, n FROM facts",
+    "CREATE TRIGGER none AFTER INSERT ON more BEGIN UPDATE more SET n = 0; SELECT ';'; END",
+    "UPDATE more SET n = n + 1",
+)
+"""A further schema, as a later memoryd could have it."""
+
+
+async def upgrade(life: Life) -> None:
+    """A later memoryd, with one migration more, opens the store."""
+    from memoryd.store import migrations
+
+    name = f"{len(migrations.MIGRATIONS) + 1:03}_more.sql"
+    (life.root / name).write_text(";\n".join(STATEMENTS) + ";\n-- the end\n")
+    shipped = migrations.resources.files("memoryd.store")
+    migrations.MIGRATIONS += (name,)
+    migrations.resources.files = lambda _: _Either(life.root, shipped)
+    memory = await life.open()
+    await memory.rescan()
+    await memory.close()
+
+
+class _Either:
+    """Two folders of resources as one."""
+
+    def __init__(self, first: Path, second: Any) -> None:
+        self._first, self._second = first, second
+
+    def joinpath(self, name: str) -> Any:
+        own = self._first / name
+        return own if own.exists() else self._second.joinpath(name)
+
+
 def spoil(life: Life) -> None:
     data = bytearray(life.places.database.read_bytes())
     for start in range(4096, len(data), 4096):
@@ -142,7 +176,7 @@ def _edit_block(page: Path) -> None:
 
 
 STORIES: dict[str, Callable[[Life], Awaitable[None]]] = {
-    "notes": notes, "restore": restore, "fold": fold, "damage": damage,
+    "notes": notes, "restore": restore, "fold": fold, "damage": damage, "upgrade": upgrade,
 }  # fmt: skip
 
 

@@ -6,15 +6,19 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from memoryd.crash import CRASHED, POINTS
+from memoryd.store.adapter import Database
+from memoryd.store.migrations import MIGRATIONS
 
 LIFE = Path(__file__).with_name("life.py")
 spec = importlib.util.spec_from_file_location("life", LIFE)
 life = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(life)
+LATER = len(MIGRATIONS) + 1
 ROOT = Path(__file__).resolve().parents[2]
 
 NOTES = [
@@ -25,6 +29,9 @@ NOTES = [
 CLOUD = ["receipt stored", "segment sent", "segment sent:2", "segment confirmed", "picture drawn"]
 FOLD = ["segment folded", "new id"]
 RESTORE = ["restore file:3", "restore written", "restore ingested", "restore succeeded"]
+UPGRADE = [
+    "old schema copied", *(f"migration statement:{n + 1}" for n in range(len(life.STATEMENTS))), "migrated",
+]  # fmt: skip
 DAMAGE = ["damage marked", "moved aside", "snapshot placed", "rebuilt"]
 
 
@@ -37,6 +44,22 @@ def live(story: str, root: Path, *cloud: str, crash_at: str = "") -> int:
     )
     assert done.returncode in (0, CRASHED), done.stderr
     return done.returncode
+
+
+def told(story: str, root: Path) -> str:
+    """Live a story to its end, and give back what it said."""
+    done = subprocess.run([sys.executable, LIFE, story, root], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def rows_of(database: Path, sql: str) -> list:
+    with closing(Database(database)) as db:
+        return db.execute(sql)
+
+
+def version_of(database: Path) -> int:
+    return rows_of(database, "PRAGMA user_version")[0][0]
 
 
 def crash_and_go_on(story: str, root: Path, *cloud: str, point: str) -> None:
@@ -72,7 +95,7 @@ def test_every_point_is_one_of_the_program_and_of_a_test():
     called = {name for path in files for name in re.findall(r'crash_point\("([^"]+)"\)', path.read_text("utf-8"))}
 
     assert called == set(POINTS)
-    assert {each.partition(":")[0] for each in (*NOTES, *CLOUD, *FOLD, *RESTORE, *DAMAGE)} == set(POINTS)
+    assert {each.partition(":")[0] for each in (*NOTES, *CLOUD, *FOLD, *RESTORE, *UPGRADE, *DAMAGE)} == set(POINTS)
 
 
 @pytest.mark.parametrize("point", NOTES)
@@ -130,6 +153,30 @@ def test_a_restore_that_was_cut_off_is_run_again_and_goes_on(tmp_path, sqld, poi
     assert {path for path, _ in one["files"]} <= {path for path, _ in two["files"]}
     assert set(map(tuple, _ids(one))) <= set(map(tuple, _ids(two)))
     assert two["faults"] == []
+
+
+def test_an_upgrade_that_is_cut_off_at_any_statement_goes_on(tmp_path, undisturbed):
+    """The file as it was is kept, nothing is lost, and the next start ends with the new schema (ST-3)."""
+    root, old = tmp_path / "life", tmp_path / "old"
+    assert live("notes", root) == 0
+    before = held(root)
+    root.rename(old)
+    for point in UPGRADE:
+        shutil.copytree(old, root)
+
+        assert live("upgrade", root, crash_at=point) == CRASHED, f"{point} is never passed"
+        done = version_of(root / "state/memory.db") == LATER
+        assert done == (point == "migrated")
+        assert held(root) == before
+        said = told("upgrade", root)
+
+        assert version_of(root / "state/memory.db") == LATER
+        assert differing(held(root), undisturbed) == {}
+        kept = root / f"state/memory.db.before-{LATER}"
+        assert version_of(kept) == LATER - 1
+        assert len(rows_of(kept, "SELECT * FROM facts")) == len(rows_of(root / "state/memory.db", "SELECT * FROM more"))
+        assert done or f"{len(rows_of(kept, 'SELECT * FROM facts'))} facts" in said
+        shutil.rmtree(root)
 
 
 @pytest.mark.parametrize("point", DAMAGE)

@@ -153,6 +153,14 @@ def test_a_session_without_a_screen_is_said(tmp_path):
         agent_in(tmp_path, Launchctl(io_errors=2)).install()
 
 
+def test_a_failed_install_leaves_no_agent(tmp_path):
+    """An agent that could not be loaded does not start at the next login either."""
+    agent = agent_in(tmp_path, Launchctl(io_errors=2))
+    with pytest.raises(UnavailableError):
+        agent.install()
+    assert not agent.file.exists()
+
+
 def test_stop_start_and_uninstall(tmp_path):
     """Stop leaves the agent installed, start runs it again, uninstall removes it."""
     launchctl = Launchctl()

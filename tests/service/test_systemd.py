@@ -156,6 +156,22 @@ def test_a_systemd_that_cannot_be_reached_is_one_sentence(tmp_path):
     assert "memoryd run" in refused.value.hint
 
 
+@pytest.mark.parametrize("before", [None, b"[Unit]\nDescription=an earlier one\n"])
+@pytest.mark.parametrize("action", ["daemon-reload", "enable"])
+def test_a_failed_install_leaves_what_was_there(tmp_path, action, before):
+    """Who is told that it failed finds no unit that starts at the next login, and keeps the one he had."""
+    unit = SystemdUnit(places_in(tmp_path), Systemctl(fails=action), tmp_path / "units")
+    unit.folder.mkdir()
+    if before is not None:
+        unit.file.write_bytes(before)
+
+    with pytest.raises(UnavailableError):
+        service.install(places_in(tmp_path), unit)
+
+    assert (unit.file.read_bytes() if unit.file.exists() else None) == before
+    assert len(list(unit.folder.iterdir())) == (before is not None)
+
+
 def test_a_machine_without_the_tool_is_said():
     """A missing systemctl or launchctl is an error with a way out."""
     with pytest.raises(UnavailableError, match="is not installed here"):

@@ -7,7 +7,6 @@ import pytest
 from memoryd.clock import LogicalClock, ManualClock, day_number
 from memoryd.errors import StoreNewerError
 from memoryd.store import Store
-from memoryd.store import store as store_module
 from memoryd.store.thread import Priority, StoreThread
 from memoryd.store.versions import record_access, set_edit
 
@@ -46,55 +45,6 @@ def test_a_newer_file_is_refused_and_left_alone(tmp_path, store):
     with pytest.raises(StoreNewerError, match="newer"):
         Store.open(store.db.path, ManualClock())
     assert store.db.path.read_bytes() == before
-
-
-def test_an_upgrade_copies_the_file_first_and_is_one_transaction(tmp_path, monkeypatch):
-    """A failed migration leaves the old schema and a copy; the next start goes on."""
-    path = tmp_path / "m.db"
-    monkeypatch.setattr(store_module, "MIGRATIONS", ("001_rows.sql",))
-    Store.open(path, ManualClock()).close()
-    good = tmp_path / "002_more.sql"
-    monkeypatch.setattr(store_module, "MIGRATIONS", ("001_rows.sql", "002_more.sql"))
-    monkeypatch.setattr(store_module.resources, "files", lambda _: tmp_path)
-    said = []
-
-    good.write_text("CREATE TABLE more (a); nonsense;")
-    with pytest.raises(Exception, match="syntax"):
-        Store.open(path, ManualClock(), on_upgrade=said.append)
-    good.write_text("CREATE TABLE more (a);")
-    opened = Store.open(path, ManualClock(), on_upgrade=said.append)
-
-    assert opened.execute("PRAGMA user_version") == [(2,)]
-    assert opened.execute("SELECT count(*) FROM more") == [(0,)]
-    assert (tmp_path / "m.db.before-2").exists()
-    assert len(said) == 2
-    opened.close()
-
-
-def test_an_upgrade_counts_what_is_there(tmp_path, monkeypatch):
-    """A memory of before the totals gets them, and the last day on which each fact was read."""
-    path = tmp_path / "m.db"
-    monkeypatch.setattr(store_module, "MIGRATIONS", ("001_rows.sql", "002_layers.sql"))
-    old = Store.open(path, ManualClock())
-    with old.transaction() as tx:
-        for n, state, tier, words in (
-            (1, "live", "warm", "tea é"),
-            (2, "live", "warm", "tea"),
-            (3, "retracted", "", "x"),
-        ):
-            tx.run(
-                "INSERT INTO derived VALUES (?, 'a', ?, ?, ?, 0.5, 'food', 0.5, 'fact', '', 1, 1, 0, ?, ?, '')",
-                (n, str(n), state, tier, int(n == 1), words),
-            )
-        tx.run("INSERT INTO access VALUES ('a', '1', 'd', 1, 20000, 1)")
-    old.close()
-    monkeypatch.undo()
-
-    new = Store.open(path, ManualClock())
-
-    assert new.execute("SELECT category, tier, facts, bytes FROM totals") == [("food", "warm", 2, 9)]
-    assert new.execute("SELECT last_read FROM derived ORDER BY n") == [(20000,), (0,), (0,)]
-    new.close()
 
 
 def test_reads_count_once_a_day(store):
