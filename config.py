@@ -44,6 +44,8 @@ class SyncSettings(msgspec.Struct, forbid_unknown_fields=True):
 
     url: str = ""
     token_file: str = ""
+    key_store: Literal["file", "keyring"] = "file"
+    """Where the recovery key of an encrypted cloud is kept."""
     notes: Literal["backup", "off"] = "backup"
     insecure: bool = False
     """Allow http:// to other hosts than this machine."""

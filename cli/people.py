@@ -207,8 +207,11 @@ def show_restore(reply: dict[str, Any], console: Console) -> None:
     console.print(
         Text(f"Restored {reply['notes']:,} notes and {reply['facts']:,} facts in {duration(reply['seconds'])}.", "bold")
     )
-    if reply.get("masked_lines"):
-        console.print(Text(f"{reply['masked_lines']:,} lines hold masks where the notes held secrets.", "yellow"))
+    forgotten = reply.get("forgotten_lines", 0)
+    if secrets := reply.get("masked_lines", 0) - forgotten:
+        console.print(Text(f"{secrets:,} lines hold masks where the notes held secrets.", "yellow"))
+    if forgotten:
+        console.print(Text(f"{forgotten:,} lines say [forgotten], since that was forgotten.", "yellow"))
     for path in reply.get("left_as_they_are", []):
         console.print(Text(f"Left as it is: {path}"), soft_wrap=True)
     for path, reason in reply.get("incomplete", {}).items():

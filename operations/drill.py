@@ -62,9 +62,8 @@ async def run_drill(memory: Memory) -> DrillReply:
             asked, wrong = await _compare_searches(memory, rehearsal.copy)
             differences += wrong
     seconds = round(memory.clock.monotonic() - started, 3)
-    drilled = Drilled(memory.clock.now_ms(), seconds, differences[:_REMEMBERED])
-    await memory.thread.call(lambda store: remember_drill(store, drilled))
-    service.status.last_drill = drilled
+    drilled = Drilled(memory.clock.now_ms(), seconds, differences[:_REMEMBERED], asked)
+    service.status.last_drill = await memory.thread.call(lambda store: remember_drill(store, drilled))
     return DrillReply(drilled.at / 1000, not differences, seconds, rehearsal.rows, rehearsal.notes, asked, differences)
 
 
@@ -91,17 +90,25 @@ async def _compare_searches(memory: Memory, copy: StoreThread) -> tuple[int, lis
 
 
 def _queries(store: Store) -> list[_Query]:
-    """Questions made of facts that lie evenly over the whole memory."""
+    """Questions made of facts that lie evenly over the whole memory; `SEARCHES` of them if there are so many facts."""
     ((count,),) = store.execute("SELECT coalesce(max(n), 0) FROM derived")
     step = max(1, (count if isinstance(count, int) else 0) // SEARCHES)
     found: dict[_Query, None] = {}
-    for at in range(1, SEARCHES * step + 1, step):
-        for agent, text in store.execute(
-            "SELECT d.agent_id, f.text FROM derived d JOIN facts f ON f.n = d.n"
-            " WHERE d.n >= ? AND d.state = 'live' ORDER BY d.n LIMIT 1",
-            (at,),
-        ):
+    last = 0
+    while len(found) < SEARCHES:
+        rows = store.execute(
+            "SELECT d.n, d.agent_id, f.text FROM derived d JOIN facts f ON f.n = d.n"
+            " WHERE d.n > ? AND d.state = 'live' ORDER BY d.n LIMIT 1",
+            (last,),
+        )
+        if rows:
+            n, agent, text = rows[0]
             found[str(agent), " ".join(str(text).split()[:_WORDS])[:200]] = None
+            last = int(n or 0) + step - 1
+        elif step > 1:
+            last, step = 0, step // 2  # gaps were met: once more in shorter steps
+        else:
+            break
     return list(found)
 
 

@@ -1,9 +1,11 @@
 """`key`: end-to-end encryption of what the cloud holds (docs/security.md)."""
 
+import asyncio
 from pathlib import Path
 
 from ..errors import AccessError, NoInputError, UsageError
-from ..sync.seal import KEY_FILE, Key, KeyRing, check_available, save_keys
+from ..sync.key_store import KeyStore
+from ..sync.seal import Key, KeyRing, check_available
 from ..sync.service import SyncService
 from ..sync.stewardship import encrypt, joined_key
 from .memory import Memory
@@ -41,7 +43,7 @@ async def _init(memory: Memory, service: SyncService, file: str) -> KeyReply:
         return await _join(memory, service, given, in_use)
     # A key that an earlier run kept and could not finish with is used again.
     chosen = given or service.keys.newest or Key.new()
-    _keep(memory, service, chosen)
+    await _keep(memory, service, chosen)
     await encrypt(service, chosen)
     return KeyReply(chosen.id, True, chosen.text, service.status.plain_logs, _KEEP_IT)
 
@@ -56,7 +58,7 @@ async def _join(memory: Memory, service: SyncService, given: Key | None, in_use:
             "That is not the key that the cloud is encrypted with.",
             f"The cloud names the key {in_use}, the file holds {given.id}; nothing was changed.",
         )
-    _keep(memory, service, given)
+    await _keep(memory, service, given)
     service.keys.add(given)
     service.changed()
     return KeyReply(given.id, True, advice="This device reads and writes the encrypted memory from now on.")
@@ -66,15 +68,16 @@ async def _rotate(memory: Memory, service: SyncService) -> KeyReply:
     if not await joined_key(service):
         raise UsageError("The cloud is not encrypted.", "memoryd key init begins it.")
     fresh = Key.new()
-    _keep(memory, service, fresh)
+    await _keep(memory, service, fresh)
     await encrypt(service, fresh)
     return KeyReply(fresh.id, True, fresh.text, service.status.plain_logs, f"{_KEEP_IT} Every other device needs it.")
 
 
-def _keep(memory: Memory, service: SyncService, chosen: Key) -> None:
+async def _keep(memory: Memory, service: SyncService, chosen: Key) -> None:
     """Keep the key before anything is encrypted with it."""
     others = [each for each in service.keys.keys if each.id != chosen.id]
-    save_keys(memory.places.state / KEY_FILE, KeyRing([*others, chosen]))
+    store = KeyStore(memory.places.state, in_keyring=memory.settings.sync.key_store == "keyring")
+    await asyncio.to_thread(store.save, KeyRing([*others, chosen]))
 
 
 def _read(file: str) -> str:

@@ -17,13 +17,14 @@ import msgspec
 from .. import __version__
 from ..clock import Clock
 from ..config import Places, Settings, checked_name
-from ..errors import ConfigError, MemorydError, UsageError
+from ..errors import ConfigError, MemorydError, UnavailableError, UsageError
 from ..search.aliases import Aliases
 from ..search.language import Language
 from ..store import Store
 from ..store.thread import Priority, StoreThread
 from ..sync.hrana import CloudClient
-from ..sync.seal import KEY_FILE, load_keys
+from ..sync.key_store import KeyStore
+from ..sync.seal import KeyRing
 from ..sync.service import SyncService
 from ..tiers.counters import count_retrievals
 from .critical import agent_numbers, critical_state
@@ -59,6 +60,10 @@ class WatchReport(msgspec.Struct):
     next_scan: float | None = None
     warnings: list[tuple[str, str, str]] = []
     """`(code, message, fix)`."""
+
+
+_KEYRING_LIMIT_S = 5.0
+"""How long opening waits for the keyring, which may ask a person to unlock it."""
 
 
 class Memory:
@@ -144,6 +149,7 @@ class Memory:
             memory.rebuilt = await thread.call(lambda store: rebuilt(store, places), priority=Priority.READ)
             memory.pages.trusts_nothing = not url and await thread.call(pages_wait, priority=Priority.READ)
             if url:
+                store = KeyStore(places.state, in_keyring=settings.sync.key_store == "keyring")
                 memory.sync = SyncService(
                     thread,
                     CloudClient(url, token),
@@ -153,7 +159,8 @@ class Memory:
                     critical=memory._critical,
                     on_new_device=memory._take_device,
                     on_reread=memory._read_again,
-                    keys=load_keys(places.state / KEY_FILE),
+                    keys=await _keys_at_start(store),
+                    load_keys=store.load,
                 )
             await memory.intake.load()
             memory.resident = resident
@@ -371,3 +378,13 @@ def _existing_workspace(places: Places) -> Path:
     if not places.workspace.is_dir():
         raise ConfigError(f"The workspace {places.workspace} does not exist.", f"Run: memoryd init {places.workspace}")
     return places.workspace.resolve()
+
+
+async def _keys_at_start(store: KeyStore) -> KeyRing:
+    """The keys, as far as they are there at this moment: a keyring may start later than this process, or be locked."""
+    if not store.in_keyring:
+        return store.load()
+    try:
+        return await asyncio.wait_for(asyncio.to_thread(store.load), _KEYRING_LIMIT_S)
+    except (TimeoutError, UnavailableError):
+        return KeyRing()  # the exchange asks again, and says so

@@ -226,7 +226,7 @@ class SyncReply(msgspec.Struct):
 
 
 class RestoreReply(msgspec.Struct):
-    """What came back."""
+    """What came back. Of the `masked_lines`, `forgotten_lines` hold a forgotten sentence, the others a secret."""
 
     agents: list[str]
     notes: int
@@ -234,6 +234,7 @@ class RestoreReply(msgspec.Struct):
     seconds: float
     verified: bool
     masked_lines: int
+    forgotten_lines: int = 0
     from_device: str = ""
     left_as_they_are: list[str] = []
     incomplete: dict[str, str] = {}

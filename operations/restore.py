@@ -45,6 +45,7 @@ async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
         seconds=round(memory.clock.monotonic() - started, 3),
         verified=done.verified,
         masked_lines=done.masked_lines,
+        forgotten_lines=done.forgotten_lines,
         from_device=plan.device,
         left_as_they_are=done.differing,
         incomplete=done.incomplete,

@@ -108,7 +108,13 @@ def _sync(memory: Memory) -> SyncReport:
 def _drill(last: Drilled | None) -> dict[str, Any] | None:
     if last is None:
         return None
-    return {"at": last.at / 1000, "proven": not last.differences, "differences": last.differences}
+    return {
+        "at": last.at / 1000,
+        "proven": not last.differences,
+        "proven_at": last.proven_at / 1000 or None,
+        "searches": last.searches,
+        "differences": last.differences,
+    }
 
 
 def _sizes(memory: Memory) -> dict[str, int]:

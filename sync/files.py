@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeAlias
+from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
 from ..crash import crash_point
 from ..errors import AccessError, MemorydError
@@ -19,7 +19,8 @@ _TEMPORARY = ".memoryd-restore-"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOT_A_FOLDER = (errno.ELOOP, errno.ENOTDIR)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
-_MASK = re.compile(rb"\[masked:[^\]\s]+\]|\[forgotten\]")
+_FORGOTTEN = b"[forgotten]"
+_MASK = re.compile(rb"\[masked:[^\]\s]+\]|" + re.escape(_FORGOTTEN))
 
 Local: TypeAlias = Literal["missing", "same", "differs"]
 
@@ -99,9 +100,17 @@ def sweep(root: Path, paths: Iterable[str]) -> None:
             raise AccessError(f"{parent} cannot be tidied: {error.strerror}.", "Check its owner and mode.") from None
 
 
-def masked_lines(data: bytes) -> int:
-    """How many lines hold a mask of a secret or of a forgotten sentence."""
-    return sum(1 for line in data.split(b"\n") if _MASK.search(line))
+class Masked(NamedTuple):
+    """Lines that hold the mask of a secret or of a forgotten sentence, and how many of them that of a sentence."""
+
+    lines: int
+    forgotten: int
+
+
+def masked_lines(data: bytes) -> Masked:
+    """The lines of a note that are not as its person wrote them."""
+    found = [line for line in data.split(b"\n") if _MASK.search(line)]
+    return Masked(len(found), sum(_FORGOTTEN in line for line in found))
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from ..store.rekey import take_over
 from ..store.sent import cursors
 from ..store.thread import Priority, StoreThread
 from .cloud import CloudState
-from .files import Local, is_safe, look, masked_lines, stamp, sweep, write_all
+from .files import Local, Masked, is_safe, look, masked_lines, stamp, sweep, write_all
 from .gather import Progress, fetch_chunks, fold_all, held_chunks
 from .service import SyncService
 
@@ -76,6 +76,7 @@ class RestorePlan(msgspec.Struct):
     incomplete: dict[str, str] = {}
     notes_extra: list[str] = []
     masked_lines: int = 0
+    forgotten_lines: int = 0
     bodies: StoreThread | None = None
     copied: list[str] = []
 
@@ -96,6 +97,7 @@ class Restored(msgspec.Struct):
     notes: int
     verified: bool
     masked_lines: int
+    forgotten_lines: int
     incomplete: dict[str, str]
     differing: list[str]
     succeeded: bool
@@ -195,11 +197,20 @@ def _copy_rows(store: Store, device: str, records: Sequence[FileRecord]) -> list
 
 
 async def _put_aside(site: Site, plan: RestorePlan, texts: StoreThread) -> None:
-    """Copies of the notes that differ here, for the person to compare."""
+    """Copies of the notes that differ here, for the person to compare, unless an earlier restore left the same."""
     folder = f"{RESTORED}/{_stamp(site.clock)}"
     for batch in _batches(plan.differing):
-        bodies = [(f"{folder}/{path}", data) for path, data in await read_bodies(texts, batch)]
-        await asyncio.to_thread(write_all, plan.root, bodies)
+        bodies = await read_bodies(texts, batch)
+        new = await asyncio.to_thread(lambda some: [each for each in some if not _lies_there(plan.root, *each)], bodies)
+        await asyncio.to_thread(write_all, plan.root, [(f"{folder}/{path}", data) for path, data in new])
+
+
+def _lies_there(root: Path, path: str, data: bytes) -> bool:
+    try:
+        earlier = sorted(each.name for each in (root / RESTORED).iterdir())
+    except OSError:
+        return False  # none yet
+    return any(look(root, f"{RESTORED}/{folder}/{path}", data) == "same" for folder in earlier)
 
 
 async def finish_restore(site: Site, plan: RestorePlan) -> Restored:
@@ -213,6 +224,7 @@ async def finish_restore(site: Site, plan: RestorePlan) -> Restored:
         notes=len(plan.notes),
         verified=all_folded and not wrong and not plan.incomplete,
         masked_lines=plan.masked_lines,
+        forgotten_lines=plan.forgotten_lines,
         incomplete={**plan.incomplete, **dict.fromkeys(wrong, "it changed while it was restored")},
         differing=[note.path for note in plan.differing],
         succeeded=succeeds,
@@ -284,12 +296,13 @@ async def check_notes(thread: StoreThread, plan: RestorePlan, notes: Sequence[No
         bodies = await read_bodies(thread, batch)
         for note, (local, masked) in zip(batch, await asyncio.to_thread(_look_all, plan.root, bodies), strict=True):
             _bucket(plan, local).append(note)
-            plan.masked_lines += masked
+            plan.masked_lines += masked.lines
+            plan.forgotten_lines += masked.forgotten
         done += len(batch)
         progress("check", done, len(whole))
 
 
-def _look_all(root: Path, bodies: Sequence[tuple[str, bytes]]) -> list[tuple[Local, int]]:
+def _look_all(root: Path, bodies: Sequence[tuple[str, bytes]]) -> list[tuple[Local, Masked]]:
     return [(look(root, path, data), masked_lines(data)) for path, data in bodies]
 
 

@@ -10,22 +10,17 @@ import hashlib
 import os
 import re
 import secrets
-import stat
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ..errors import AccessError, ConfigError, UsageError
+from ..errors import ConfigError, UsageError
 
 MAGIC = b"M1"
-KEY_FILE = "recovery.key"
-"""Name, in the state folder, of the file that holds the recovery keys (0600)."""
 _ID_BYTES, _NONCE_BYTES, _SECRET_BYTES, _CHECK_BYTES = 8, 12, 32, 2
 _HEADER_BYTES = len(MAGIC) + _ID_BYTES + _NONCE_BYTES
 _GROUP = 5
-_FILE_HINT = "Correct or remove that file; the recovery key makes it anew: memoryd key init"
 
 
 class SealError(Exception):
@@ -130,37 +125,6 @@ def sealed_with(payload: bytes) -> str:
 def check_available() -> None:
     """Raise `ConfigError` where the optional library is not installed."""
     _library()
-
-
-def load_keys(path: Path) -> KeyRing:
-    """The keys of a file that `save_keys` wrote; none if there is no file. Raises `ConfigError`, `AccessError`."""
-    try:
-        mode, text = path.stat().st_mode, path.read_text("ascii")
-    except FileNotFoundError:
-        return KeyRing()
-    except (OSError, UnicodeDecodeError) as error:
-        raise AccessError(f"The key file {path} cannot be read: {type(error).__name__}.", _FILE_HINT) from None
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise ConfigError(f"The key file {path} can be read by others.", f"Run: chmod 600 {path}")
-    try:
-        ring = KeyRing([Key.parse(line) for line in text.split()])
-    except UsageError:
-        raise ConfigError(f"The key file {path} is broken.", _FILE_HINT) from None
-    if ring.keys:
-        check_available()
-    return ring
-
-
-def save_keys(path: Path, ring: KeyRing) -> None:
-    """Keep the keys in a file that only this user can read; whole or not at all."""
-    temporary = path.with_suffix(".new")
-    temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write("".join(f"{key.text}\n" for key in ring.keys))
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
 
 
 def _check_of(secret: bytes) -> bytes:

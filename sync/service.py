@@ -51,8 +51,9 @@ class Exchange(msgspec.Struct):
 class SyncService:
     """Keeps this device's memory in step with the cloud.
 
-    `settle` brings derived values up to date after a pull; `critical` gives an agent's critical state;
-    `on_new_device` is awaited with a new device id, `on_reread` with notes that have to be ingested again.
+    `settle` brings derived values up to date after a pull; `critical` gives an agent's critical state; `load_keys`
+    is asked, beside the loop, for a key of the cloud that `keys` lacks; `on_new_device` is awaited with a new
+    device id, `on_reread` with notes that have to be ingested again.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class SyncService:
         on_new_device: Callable[[str], Awaitable[None]] | None = None,
         on_reread: Callable[[list[str]], Awaitable[Any]] | None = None,
         keys: KeyRing | None = None,
+        load_keys: Callable[[], KeyRing] = KeyRing,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         log: logging.Logger | None = None,
     ) -> None:
@@ -83,6 +85,7 @@ class SyncService:
         self._sleep = sleep
         self._log = log or logging.getLogger("memoryd.sync")
         self.keys = keys or KeyRing()
+        self._load_keys = load_keys
         self._pusher = Pusher(thread, client, self.keys)
         self._puller = Puller(thread, client, keys=self.keys)
         self._executor = Executor(thread, client, self.keys, clock)
@@ -254,6 +257,7 @@ class SyncService:
         known = await self.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ)
         if not state.value and not known:
             return state, Pulled()
+        await self._have_key(key_id_of(state.value))
         check_cloud(state.value, known, self.keys)
         if state.value != known:
             await self.thread.call(lambda store: remember_cloud(store, state.value))
@@ -265,6 +269,13 @@ class SyncService:
             await self._take_new_id(f"device {successor} took over from this one")
             return None, pulled
         return state, pulled
+
+    async def _have_key(self, key_id: str) -> None:
+        """Look for a key that this device lacks where keys are kept: the keyring may have come up since."""
+        if key_id and key_id not in self.keys:
+            for key in (await asyncio.to_thread(self._load_keys)).keys:
+                if key.id not in self.keys:
+                    self.keys.add(key)
 
     async def _is_forked(self, state: CloudState) -> bool:
         device, sent = await self.thread.call(lambda store: (store.device, receipts(store)), priority=Priority.READ)

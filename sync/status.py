@@ -11,11 +11,16 @@ _DRILL = "drill"
 
 
 class Drilled(msgspec.Struct):
-    """The last restore that was tried out; `at` in ms. `differences` is empty when it was proven."""
+    """The last restore that was tried out; times in ms. `differences` is empty when it was proven.
+
+    `searches` were asked of both memories; `proven_at` is when a restore was proven last, 0 if none ever was.
+    """
 
     at: int
     seconds: float
     differences: list[str]
+    searches: int = 0
+    proven_at: int = 0
 
 
 def last_drill(store: Store) -> Drilled | None:
@@ -24,10 +29,13 @@ def last_drill(store: Store) -> Drilled | None:
     return msgspec.json.decode(said, type=Drilled) if said else None
 
 
-def remember_drill(store: Store, drilled: Drilled) -> None:
-    """Keep how the last drill went."""
+def remember_drill(store: Store, drilled: Drilled) -> Drilled:
+    """Keep how the last drill went, and when one went well."""
+    before = last_drill(store)
+    drilled.proven_at = (before.proven_at if before else 0) if drilled.differences else drilled.at
     with store.transaction() as tx:
         tx.set_meta(_DRILL, msgspec.json.encode(drilled).decode())
+    return drilled
 
 
 class SyncStatus(msgspec.Struct):

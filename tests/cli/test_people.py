@@ -93,6 +93,8 @@ def test_an_envelope_admits_what_is_not_in_yet():
         ("verify", {"equal": False, "pending": 0, "differences": [DAMAGED]}, "device d1, segment 4: damaged"),
         ("restore", RESTORED, "7 notes and 40 facts in 1.5 s"),
         ("restore", RESTORED | {"verified": False}, "NOT verified"),
+        ("restore", RESTORED | {"forgotten_lines": 1}, "1 lines hold masks where the notes held secrets."),
+        ("restore", RESTORED | {"forgotten_lines": 1}, "1 lines say [forgotten]"),
         ("restore", RESTORED | {"left_as_they_are": ["memory/a.md"]}, "Left as it is: memory/a.md"),
         (
             "restore",

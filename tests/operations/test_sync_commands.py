@@ -2,8 +2,11 @@
 
 import shutil
 import sqlite3
+import sys
+from types import SimpleNamespace
 
 import pytest
+from memoryd.config import Settings, SyncSettings
 from memoryd.errors import ConfigError, MemorydError, NoInputError, UnavailableError, UsageError
 from memoryd.operations.drill import drill_when_due
 
@@ -201,10 +204,31 @@ async def test_a_drill_proves_the_restore_and_says_so_in_status(new_mind, cloud,
     (difference,) = one.memory.sync.status.last_drill.differences
     assert one.memory.device in difference
     assert "segment 1" in difference
+    status = await one.ask("status")
+    shown = status["sync"]["last_restore_drill"]
+    assert (shown["proven"], shown["differences"]) == (False, [difference])
+    assert shown["proven_at"] == pytest.approx(shown["at"] - WEEK_S)
+    assert difference in next(each["message"] for each in status["warnings"] if each["code"] == "restore_unproven")
     # What was seen is answered: the next exchange sends the log anew.
     outcome = await one.outcome("drill")
     assert outcome.exit_code == 0
     assert list(one.places.state.glob("verify-*")) == []
+
+
+async def test_a_drill_asks_the_same_of_both_memories(new_mind, cloud):
+    """An index that lost a fact answers otherwise than the restored one; of many gaps 20 questions still come."""
+    one = await new_mind(**cloud)
+    await one.note(DAY, "".join(f"- Sighting {n} of a heron at lake {n}\n" for n in range(400)))
+    await one.note(DAY, "".join(f"- Sighting {n} of a heron at lake {n}\n" for n in range(0, 400, 13)))
+    await one.sql(
+        "DELETE FROM search_index WHERE rowid = (SELECT n FROM derived WHERE state = 'live' ORDER BY n LIMIT 1)"
+    )
+
+    done = (await one.outcome("drill")).reply
+
+    assert done.searches == 20
+    assert not done.proven
+    assert all("answered otherwise" in each for each in done.differences)
 
 
 async def test_a_memory_is_encrypted_joined_and_restored_by_command(new_mind, cloud, sqld, tmp_path):
@@ -235,6 +259,26 @@ async def test_a_memory_is_encrypted_joined_and_restored_by_command(new_mind, cl
     assert fresh["recovery_key"] != shown["recovery_key"]
     with pytest.raises(UnavailableError):
         await one.ask("sync", wait=True)
+
+
+async def test_the_recovery_key_is_kept_where_the_configuration_says(new_mind, cloud, monkeypatch):
+    """`key init` fills the keyring and writes no file; the next process finds the key there."""
+    held = {}
+    keyring = SimpleNamespace(
+        errors=SimpleNamespace(KeyringError=OSError),
+        get_password=lambda service, name: held.get((service, name)),
+        set_password=lambda service, name, text: held.__setitem__((service, name), text),
+    )
+    monkeypatch.setitem(sys.modules, "keyring", keyring)
+    one = await new_mind(Settings(sync=SyncSettings(key_store="keyring")), **cloud)
+
+    shown = await one.ask("key", action="init")
+
+    assert list(held.values()) == [shown["recovery_key"] + "\n"]
+    assert not list(one.places.state.glob("recovery*"))
+    await one.close()
+    await one.open(**cloud)
+    assert (await one.ask("key", action="show"))["recovery_key"] == shown["recovery_key"]
 
 
 async def test_forgetting_is_proven(new_mind, cloud, sqld):

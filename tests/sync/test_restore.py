@@ -81,7 +81,7 @@ async def test_masked_and_forgotten_lines_are_counted(peer, root):
     mask = b"- key [masked:password:3f]\n- [forgotten]\n- plain\n"
     await back_up(peer, notes={"memory/2026-02-13.md": mask})
     done = await restore(await peer("new"), root)
-    assert done.masked_lines == 2
+    assert (done.masked_lines, done.forgotten_lines) == (2, 1)
 
 
 async def test_a_differing_local_file_stops_everything_before_the_first_write(peer, root):
@@ -110,6 +110,27 @@ async def test_merge_writes_what_is_missing_and_keeps_both_versions(peer, root):
     assert found.pop(copy) == NOTES["memory/2026-02-13.md"]
     assert found == {path: data for path, data in NOTES.items() if path != "memory/2026-02-13.md"}
     assert (done.succeeded, done.differing) == (False, ["memory/2026-02-13.md"])
+
+
+async def test_merging_again_puts_no_second_copy_aside(peer, root):
+    """Not of the same bytes; a new version in the cloud is put beside the older copy."""
+    old = await back_up(peer)
+    (root / "memory").mkdir()
+    (root / "memory/2026-02-13.md").write_text("My own words\n")
+    new = await peer("new")
+    await restore(new, root, merge=True)
+    first = files(root)
+    new.clock.advance(60)
+
+    await restore(new, root, merge=True)
+
+    assert files(root) == first
+    await old.note("memory/2026-02-13.md", "Another version\n")
+    await old.sync.exchange()
+    await restore(new, root, merge=True)
+    assert list(files(root).keys() - first.keys()) == [
+        path for path, data in files(root).items() if data == b"Another version\n"
+    ]
 
 
 async def test_a_restore_that_was_cut_off_goes_on(peer, root):

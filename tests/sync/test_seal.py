@@ -2,18 +2,17 @@
 
 import base64
 import re
-import stat
 
 import httpx
 import pytest
-from memoryd.errors import CloudStoppedError, ConfigError, UsageError
+from memoryd.errors import CloudStoppedError, UsageError
 from memoryd.model import fact_id
 from memoryd.store.forget import forget_fact
 from memoryd.store.rekey import take_over
 from memoryd.sync import snapshot
 from memoryd.sync.hrana import CloudError
 from memoryd.sync.restore import plan_restore
-from memoryd.sync.seal import Key, KeyRing, SealError, load_keys, save_keys
+from memoryd.sync.seal import Key, KeyRing, SealError
 from memoryd.sync.stewardship import encrypt
 from memoryd.sync.verify import verify
 from memoryd.sync.wire import chain_hash, pack
@@ -252,19 +251,3 @@ def test_a_recovery_key_survives_being_written_down():
         with pytest.raises(UsageError) as caught:
             Key.parse(text)
         assert text[:20] not in caught.value.message or not text
-
-
-def test_the_key_file_is_private(tmp_path):
-    """Mode 0600; one that others can read is refused; the newest key stands last."""
-    path, old, new = tmp_path / "recovery.key", Key.new(), Key.new()
-    save_keys(path, KeyRing([old, new]))
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [each.id for each in load_keys(path).keys] == [old.id, new.id]
-    path.chmod(0o644)
-    with pytest.raises(ConfigError, match="read by others"):
-        load_keys(path)
-    path.chmod(0o600)
-    path.write_text("nonsense\n")
-    with pytest.raises(ConfigError, match="broken"):
-        load_keys(path)
-    assert load_keys(tmp_path / "none").newest is None
