@@ -35,7 +35,8 @@ STRAYS = {
         " WHERE g.version > g.lifted_version"
     ),
     "an index entry belongs to no fact": (
-        "SELECT i.id FROM search_index_docsize i LEFT JOIN facts f ON f.n = i.id WHERE f.n IS NULL"
+        "SELECT i.id FROM (SELECT id FROM search_index_docsize UNION ALL SELECT id FROM url_index_docsize) i"
+        " LEFT JOIN facts f ON f.n = i.id WHERE f.n IS NULL"
     ),
     "a note's row counts other mentions than there are": (
         "SELECT n.path FROM notes n WHERE n.device = (SELECT v FROM meta WHERE k = 'device') AND n.mentions <>"

@@ -33,7 +33,7 @@ async def context(memory: Memory, request: ContextRequest) -> ContextReply:
     kept = _fitting(lines, request.max_bytes)
     shown = hits[: max(0, len(kept) - (len(lines) - len(found)))]
     if request.query.strip():
-        memory.later(count_answer(memory, request.agent_id, shown))
+        count_answer(memory, request.agent_id, shown)
     text = "\n".join(kept)
     return ContextReply(text, len(text.encode()), request.max_bytes, len(lines) - len(kept), shown)
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import math
 import os
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -26,12 +26,12 @@ from ..sync.hrana import CloudClient
 from ..sync.key_store import KeyStore
 from ..sync.seal import KeyRing
 from ..sync.service import SyncService
-from ..tiers.counters import count_retrievals
 from .critical import agent_numbers, critical_state
 from .former import missing_of_former
 from .intake import Intake
 from .opening import open_store, write_device_file
 from .pages import PageKeeper
+from .reads import Reads
 from .rebuild import Rebuilt, mark_damaged, pages_wait, rebuilt
 from .replies import AgentStatus, DreamStatus, RescanReply, Save, SelfRecall
 from .requests import Request
@@ -103,8 +103,7 @@ class Memory:
         self.pid = os.getpid()
         self.resident = False
         """Whether this is the daemon's memory, which goes on after a command is answered."""
-        self.uncounted: Counter[str] = Counter()
-        """Answered questions an agent that wait to be counted with the next write."""
+        self.reads = Reads(thread, self.settle)
         self._unsettled = 0
         self._later: set[asyncio.Task[None]] = set()
         self._settle_lock = asyncio.Lock()
@@ -296,8 +295,7 @@ class Memory:
         """Finish what waits in the store thread and close everything."""
         await self.language.close()
         await asyncio.gather(*self._later)
-        if self.uncounted:
-            await self.thread.call(lambda store: count_retrievals(store, self.uncounted))
+        await self.reads.close()
         if self.sync is not None:
             await self.sync.close()
         await self.thread.close()

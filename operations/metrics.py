@@ -7,7 +7,7 @@ from functools import partial
 from ..clock import day_number
 from ..store import Store
 from ..store.thread import Priority
-from ..tiers.counters import count_retrievals, read_counters
+from ..tiers.counters import read_counters
 from ..tiers.hot import hot_state
 from ..tiers.tiering import BYTES_PER_KB, tier_counts
 from ..tiers.tree import size_bytes, tree
@@ -24,8 +24,7 @@ _ROWS = 10_000
 
 async def metrics(memory: Memory, request: MetricsRequest) -> MetricsReply:
     """All fields of COMPAT 3.4."""
-    if memory.uncounted:
-        await memory.thread.call(lambda store: count_retrievals(store, memory.uncounted))
+    await memory.reads.write()
     flat = await flat_bytes(memory, request.agent_id)
     return await memory.thread.call(
         lambda store: _metrics(store, memory, request.agent_id, flat), priority=Priority.READ

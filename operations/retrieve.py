@@ -11,8 +11,6 @@ from ..clock import day_number
 from ..search.rank import Found, find
 from ..store import Store
 from ..store.thread import Priority
-from ..store.versions import record_access
-from ..tiers.counters import count_reads, count_retrievals
 from .memory import Memory
 from .places import shown, standings
 from .replies import Envelope, Hit, Why
@@ -20,7 +18,6 @@ from .requests import RetrieveRequest
 from .tree_search import Chosen, chosen_categories
 
 _JSON = msgspec.json.Encoder()
-_UNCOUNTED = 20
 _OF_CATEGORIES = 200
 """So many hits are looked through for those of the categories that a model chose."""
 
@@ -39,7 +36,7 @@ async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Enve
         await memory.rescan()
     pending = memory.pending
     answer = await answered(memory, request)
-    memory.later(count_answer(memory, request.agent_id, answer.hits))
+    count_answer(memory, request.agent_id, answer.hits)
     if not request.envelope:
         return answer.hits
     as_of = datetime.fromtimestamp(memory.clock.now_ms() / 1000, UTC).isoformat(timespec="milliseconds")
@@ -128,22 +125,10 @@ def described(store: Store, agent: str, found: Sequence[Found]) -> list[Hit]:
     ]  # fmt: skip
 
 
-async def count_answer(memory: Memory, agent_id: str, hits: Sequence[Hit]) -> None:
-    """Count one answered question of an agent, and a read of each hit, at most one a day."""
-    day = day_number(memory.clock.today())
-    memory.uncounted[agent_id] += 1
-
-    def write(store: Store) -> int:
-        counted = 0
-        with store.transaction() as tx:
-            for agent in {hit.agent_id for hit in hits}:
-                reads = record_access(tx, agent, [hit.id for hit in hits if hit.agent_id == agent], day)
-                count_reads(tx, agent, reads)
-                counted += reads
-        # Questions alone are written a score at a time: each write waits for the disk.
-        if counted or sum(memory.uncounted.values()) >= _UNCOUNTED:
-            count_retrievals(store, memory.uncounted)
-        return counted
-
-    if await memory.thread.call(write):
-        await memory.settle()
+def count_answer(memory: Memory, agent_id: str, hits: Sequence[Hit]) -> None:
+    """Count one answered question of an agent, and a read of each hit, at most one a day: when nobody asks any more."""
+    memory.reads.note(agent_id, [(hit.agent_id, hit.id) for hit in hits], day_number(memory.clock.today()))
+    if memory.resident:
+        memory.reads.write_when_quiet()
+    else:
+        memory.later(memory.reads.write())

@@ -139,14 +139,15 @@ def _index_entries(store: Store, agent: str, live: Mapping[str, tuple[str, str]]
         (agent, _JSON.encode(list(live)).decode()),
     )
     # A dict keeps the order and drops what repeats.
-    parts: dict[str, tuple[dict[str, None], dict[str, None]]] = {fact: ({}, {}) for fact in live}
+    parts: dict[str, tuple[dict[str, None], ...]] = {fact: ({}, {}, {}) for fact in live}
     for fact, heading_json, metadata_json, code in rows:
-        headings, extra = parts[str(fact)]
+        headings, extra, urls = parts[str(fact)]
         meta = metadata_of(metadata_json)
         headings.update(dict.fromkeys(_strings.decode(str(heading_json))))
+        urls.update(dict.fromkeys(meta.urls))
         extra.update(dict.fromkeys([*meta.urls, *meta.commands, *meta.paths, *meta.people, str(code)]))
     return {
-        fact: Entry(text, list(parts[fact][0]), category, _joined(parts[fact][1]), agent)
+        fact: Entry(text, list(parts[fact][0]), category, _joined(parts[fact][1]), agent, list(parts[fact][2]))
         for fact, (text, category) in live.items()
     }
 

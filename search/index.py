@@ -1,4 +1,4 @@
-"""Writes and removes the entries of the full-text index: one a live fact, its rowid the fact's `n`."""
+"""Writes and removes the entries of the full-text index and of that of URLs, their rowid the live fact's `n`."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,7 +13,8 @@ from .tokens import index_tokens
 class Entry(msgspec.Struct, frozen=True):
     """What one fact can be found by. Column weights stand in `candidates.COLUMNS`.
 
-    `extra` holds what belongs to the fact without being its words: URLs, commands, paths, code, people.
+    `extra` holds what belongs to the fact without being its words: URLs, commands, paths, code, people. `urls` are
+    found by any piece of them as well (`search-url`).
     The blocks around it are no part of its entry: a question looks for them where they stand (neighbours.py).
     """
 
@@ -22,6 +23,7 @@ class Entry(msgspec.Struct, frozen=True):
     category: str = ""
     extra: str = ""
     agent: str = ""
+    urls: Sequence[str] = ()
 
 
 _JSON = msgspec.json.Encoder()
@@ -41,6 +43,7 @@ def write_entries(tx: Tx, entries: Mapping[int, Entry]) -> None:
 
     The caller keeps a batch so small that one statement takes no 50 ms: some 200 facts.
     """
+    _write_urls(tx, {n: "\n".join(map(str.casefold, entry.urls)) for n, entry in entries.items()})
     wanted = {n: _columns(entry) for n, entry in entries.items()}
     # Taking words out of the index pages costs three times as much as putting them in.
     listed = ", ".join(map(str, wanted))
@@ -49,7 +52,7 @@ def write_entries(tx: Tx, entries: Mapping[int, Entry]) -> None:
             if tuple(present) == wanted[n]:
                 del wanted[n]
             else:
-                remove_entry(tx, n)
+                _remove(tx, "search_index", n)
     if wanted:
         # One statement for all: the library prepares each anew, and FTS5 then writes its pages once.
         picked = ", ".join(f"value ->> {place}" for place in range(6))
@@ -59,7 +62,27 @@ def write_entries(tx: Tx, entries: Mapping[int, Entry]) -> None:
 
 def remove_entry(tx: Tx, n: int) -> None:
     """Take fact number `n` out of the index; its words leave the index pages with this transaction (secure-delete)."""
-    tx.run("DELETE FROM search_index WHERE rowid = ?", (n,))
+    _remove(tx, "search_index", n)
+    _remove(tx, "url_index", n)
+
+
+def _remove(tx: Tx, index: str, n: int) -> None:
+    tx.run(f"DELETE FROM {index} WHERE rowid = ?", (n,))
+
+
+def _write_urls(tx: Tx, wanted: dict[int, str]) -> None:
+    """URLs by fact number, '' for none."""
+    listed = ", ".join(map(str, wanted))
+    for n, present in tx.execute(f"SELECT rowid, url FROM url_index WHERE rowid IN ({listed})"):
+        if isinstance(n, int):
+            if present == wanted[n]:
+                del wanted[n]
+            else:
+                _remove(tx, "url_index", n)
+    rows = [(n, urls) for n, urls in wanted.items() if urls]
+    if rows:
+        sql = "INSERT INTO url_index (rowid, url) SELECT value ->> 0, value ->> 1 FROM json_each(?)"
+        tx.run(sql, (_JSON.encode(rows).decode(),))
 
 
 def _columns(entry: Entry) -> tuple[str, ...]:

@@ -83,7 +83,8 @@ def erase(tx: Tx, agent_id: str, fact: str) -> list[Place]:
     tx.run("DELETE FROM hot_items WHERE agent_id = ? AND key = ?", (agent_id, fact))
     for n, text, rev in rows:
         mask_words(tx, agent_id, _deleted_notes(tx, agent_id), str(text))
-        tx.run("DELETE FROM search_index WHERE rowid = ?", (n,))
+        for index in ("search_index", "url_index"):
+            tx.run(f"DELETE FROM {index} WHERE rowid = ?", (n,))
         tx.run("DELETE FROM derived WHERE n = ?", (n,))
         mask_turns(tx, agent_id, [str(text)])
         tx.run("DELETE FROM blocks WHERE agent_id = ? AND instr(body, ?) > 0", (agent_id, text))

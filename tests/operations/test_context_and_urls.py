@@ -2,6 +2,7 @@
 
 import pytest
 from memoryd.errors import ConfigError, UsageError
+from memoryd.operations import search_url
 
 NOTE = (
     "# Tools\n\n- Z-Image model, see https://docs.Comfy.org/z-image\n- LTX at https://github.com/Lightricks/LTX-Video\n"
@@ -30,6 +31,50 @@ async def test_all_urls_are_listed_and_limits_hold(mind):
     for fields in ({}, {"url": "x", "all": True}):
         with pytest.raises(UsageError):
             await mind.ask("search-url", **fields)
+
+
+@pytest.mark.parametrize("piece", ["hub.com/Lig", "X-V", "-V", "ricks", "s://github"])
+async def test_any_piece_is_enough(mind, piece):
+    """Not only whole words of a URL, and one character or two as well."""
+    await mind.note("memory/2026-02-13.md", NOTE)
+
+    found = (await mind.ask("search-url", url=piece))["results"]
+
+    assert [hit["text"] for hit in found] == ["LTX at https://github.com/Lightricks/LTX-Video"]
+
+
+@pytest.mark.parametrize("piece", ['"', '" OR "', "hub.com Lig", "git*", "%", "_"])
+async def test_a_piece_is_no_pattern(mind, piece):
+    """Quotes, stars and marks of other tools mean themselves."""
+    await mind.note("memory/2026-02-13.md", NOTE)
+
+    assert (await mind.ask("search-url", url=piece))["results"] == []
+
+
+async def test_the_strongest_of_all_steps_come_first(mind, monkeypatch):
+    """However many steps a large memory takes, the order is by score and the limit holds over all."""
+    monkeypatch.setattr(search_url, "_FACTS", 2)
+    monkeypatch.setattr(search_url, "_SHOWN", 2)
+    lines = [f"- Page {n} of https://wiki.example/{n}\n" for n in range(7)]
+    await mind.note("memory/2026-02-10.md", "# Old\n\n" + "".join(lines[:4]))
+    await mind.note("memory/2026-02-13.md", "# New\n\n" + "".join(lines[4:]))
+
+    every = (await mind.ask("search-url", all=True))["results"]
+    some = (await mind.ask("search-url", url="wiki.example", limit=3))["results"]
+
+    assert len(every) == 7
+    assert [hit["score"] for hit in every] == sorted((hit["score"] for hit in every), reverse=True)
+    assert some == every[:3]
+
+
+async def test_a_forgotten_url_leaves_the_index(mind):
+    """Nothing of it is left to be found or read in the file."""
+    await mind.note("memory/2026-02-13.md", NOTE)
+    (hit,) = (await mind.ask("search-url", url="comfy"))["results"]
+    await mind.ask("forget", id=hit["id"])
+
+    assert (await mind.ask("search-url", url="comfy"))["results"] == []
+    assert await mind.sql("SELECT count(*) FROM url_index") == [(1,)]
 
 
 async def test_a_retracted_fact_has_no_url_any_more(mind):

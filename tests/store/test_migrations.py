@@ -105,6 +105,26 @@ def test_an_upgrade_counts_what_is_there(tmp_path, monkeypatch):
     new.close()
 
 
+def test_an_upgrade_looks_again_at_what_has_a_url(tmp_path, monkeypatch):
+    """A memory of before the index of URLs fills it with the next thing that is derived."""
+    path = tmp_path / "m.db"
+    monkeypatch.setattr(migrations, "MIGRATIONS", ("001_rows.sql", "002_layers.sql", "003_totals.sql"))
+    old = Store.open(path, ManualClock())
+    with old.transaction() as tx:
+        for n, metadata in enumerate(['{"urls": ["https://a.example"]}', "{}"]):
+            tx.run(
+                "INSERT INTO mentions VALUES ('a', 'd', 'x', ?, ?, 1, 1, '', '[]', '', 1, 'fact', '', ?, '', 0)",
+                (n, f"fact {n}", metadata),
+            )
+    old.close()
+    monkeypatch.undo()
+
+    new = Store.open(path, ManualClock())
+
+    assert new.execute("SELECT fact_id FROM dirty") == [("fact 0",)]
+    new.close()
+
+
 def test_a_statement_ends_where_sql_says_so():
     """Neither a trigger's body, a string nor a comment ends a statement; what says nothing is none."""
     trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN UPDATE a SET b = ';'; SELECT 1; END;"
