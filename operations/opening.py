@@ -9,7 +9,7 @@ import msgspec
 from ..clock import Clock
 from ..config import Places
 from ..crash import crash_point
-from ..errors import ConfigError, StoreDamagedError
+from ..errors import AccessError, ConfigError, StoreDamagedError
 from ..store import Store
 from ..store.rekey import COMPARE_WITH
 from .rebuild import finish, mark_damaged, put_right
@@ -25,6 +25,7 @@ def open_store(places: Places, workspace: Path, clock: Clock, *, may_upgrade: bo
     have to be upgraded first and may not be.
     """
     _make_private(places.state)
+    _refuse_unwritable(places.database)
     try:
         return _opened(places, workspace, clock, may_upgrade=may_upgrade)
     except StoreDamagedError as error:
@@ -58,6 +59,21 @@ def _make_private(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if folder.stat().st_uid == os.getuid():
         folder.chmod(0o700)
+
+
+def _refuse_unwritable(database: Path) -> None:
+    """What the library would open, and then fail on with the first write."""
+    for ending in ("", "-wal", "-shm"):
+        path = database.with_name(database.name + ending)
+        try:
+            found = path.stat()
+        except OSError:
+            continue  # not there, or not reachable, which the library says itself
+        if os.access(path, os.R_OK | os.W_OK):
+            continue
+        if found.st_uid != os.geteuid():
+            raise AccessError(f"{path} belongs to another user.", f"Take it over: sudo chown {os.geteuid()} {path}")
+        raise AccessError(f"{path} must not be written (mode {found.st_mode & 0o777:04o}).", f"Run: chmod 600 {path}")
 
 
 def _check_workspace(store: Store, places: Places, workspace: Path) -> None:

@@ -215,6 +215,8 @@ class AuditRequest(Request):
 class DoctorRequest(Request):
     """Check that everything works, each setting by its effect, with a fix for what does not."""
 
+    changes_by = ()
+
 
 class ExportRequest(Request):
     """Write the memory as JSON, or as JSON and Markdown into a folder."""

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -356,6 +357,44 @@ def test_without_a_token_local_work_goes_on(machine, sqld):
     wait_for(lambda: machine.status()["sync"]["state"] == "auth_required", 10, "the state says what is missing")
     wait_for(lambda: machine.status()["sync"]["next_retry_in_s"], 10, "the next try is known")
     assert machine.process.poll() is None
+
+
+SLOW = """
+import sys, memoryd.store.migrations as m
+from memoryd.cli.main import main
+
+class Folder:
+    def joinpath(self, name):
+        return self
+    def read_text(self, _):
+        return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 4000000) SELECT count(*) FROM n;"
+
+m.resources.files = lambda package: Folder()
+m.MIGRATIONS += ("later.sql",)
+main()
+"""
+
+
+def test_who_asks_during_an_upgrade_is_told_and_touches_nothing(machine):
+    """While the daemon upgrades its memory, status says so, and a reading command waits for the daemon (ST-2)."""
+    (machine.notes / "2026-02-13.md").write_text("- The wheatear sings\n")
+    machine.start().settled()
+    machine.kill(signal.SIGTERM)
+    machine.command = [sys.executable, "-c", SLOW, "run"]
+    machine.process = machine.spawn()
+    state = machine.root / "state"
+    wait_for(lambda: list(state.glob("memory.db.before-*")), 20, "the upgrade begins")
+
+    ask = partial(subprocess.run, env=machine.environment, cwd=machine.root, capture_output=True, text=True, timeout=60)
+    told = ask([MEMORYD, "status"])
+    waiting = ask([MEMORYD, "retrieve", "--query", "wheatear", "--json"])
+
+    assert told.returncode == 75, told.stderr
+    assert "does not answer yet" in told.stderr
+    assert waiting.returncode == 0, waiting.stderr
+    assert "wheatear" in waiting.stdout
+    assert "the memory was upgraded" in machine.log.read_text()
+    assert ask([MEMORYD, "status"]).returncode == 0
 
 
 def test_status_never_touches_the_database(machine):
