@@ -5,6 +5,7 @@ only tells what time has moved. Each step is small, logged with before and after
 steps the dream waits for whoever asks something. Dreaming twice changes nothing more.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias, TypeVar
@@ -21,7 +22,7 @@ from ..tiers.layers import LAYERS, LONG_TERM_KINDS, has_faded, layer_of
 from .change_log import DREAM, record_edits
 from .contradictions import FIELD, contested_stances, decisions
 from .dream_log import Sides, log_steps, logged
-from .dream_plan import ASKED, Group, Wording, alike, groups, wordings
+from .dream_plan import LOADED, Group, Wording, beginnings, groups, like_others, pairs_among, wordings
 from .layer_replies import DreamLogReply, DreamReply, DreamStep
 from .layer_requests import DreamRequest
 from .layers_now import walk_live
@@ -158,16 +159,31 @@ class _Dream:
             links: Links = {given.fact: (given.before, given.later)}
             self._reply.superseded += await self._write(step, FIELD, links, given.later or given.fact)
 
-    async def _groups(self, after: int | None) -> list[Group]:
-        pairs: list[tuple[Wording, Wording]] = []
+    async def _groups(self, since: int) -> list[Group]:
+        """What to join; nothing is looked at where no fact has come since that row."""
+        begun: list[tuple[int, int]] = []
+        for start in (since, 0) if since else (0,):
+            begun = await self._beginnings(start)
+            if not begun:
+                return []
+        self._reply.looked_at = len(begun)
+        joined: list[Group] = []
+        for numbers in like_others(begun):
+            found: list[Wording] = []
+            for at in range(0, len(numbers), LOADED):
+                found += await self._step(partial(wordings, numbers=numbers[at : at + LOADED]))
+            if pairs := await asyncio.to_thread(pairs_among, found):
+                joined += await self._step(partial(groups, agent_id=self._agent, pairs=pairs))
+        return joined
+
+    async def _beginnings(self, since: int) -> list[tuple[int, int]]:
+        begun: list[tuple[int, int]] = []
+        after: int | None = since
         while after is not None:
-            found, after = await self._step(partial(wordings, agent_id=self._agent, after=after))
-            for start in range(0, len(found), ASKED):
-                asked = found[start : start + ASKED]
-                pairs += await self._step(partial(alike, agent_id=self._agent, asked=asked))
-            self._reply.looked_at += len(found)
-            report_progress(phase="dreaming", done=self._reply.looked_at)
-        return await self._step(partial(groups, agent_id=self._agent, pairs=pairs)) if pairs else []
+            some, after = await self._step(partial(beginnings, agent_id=self._agent, after=after))
+            begun += some
+            report_progress(phase="dreaming", done=after or since)
+        return begun
 
     async def _join(self, group: Group) -> None:
         links: Links = {each.fact: (None, group.whole.fact) for each in group.parts}

@@ -5,37 +5,36 @@ nothing is written anew: the fullest wording that somebody wrote stands for the 
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
 
-from ..search.candidates import quoted
-from ..search.tokens import Term
 from ..store import Store
 from ..store.notes import metadata_of
 from ..tiers.layers import LONG_TERM_KINDS, REPEATS
-from .wordings import is_fuller, words
+from .wordings import beginning, is_fuller, words
 
 MERGE_IMPORTANCE = 0.7
 """Confidence 7 of 10: wordings that all have it are joined at once, others from three statements on."""
-WALKED = 1_000
-"""Rows that one step reads; some 10 ms."""
-ASKED = 40
-"""Facts whose like one step looks for; some 10 ms."""
+WALKED = 500
+"""Rows that one step reads; some 20 ms."""
+LOADED = 300
+"""Wordings that one step reads; some 10 ms."""
 _LONGEST = 400
-_ALIKE = 40
-_STATEMENTS = 10
+_NEIGHBOURS = 100
+"""A short sentence with more that begin like it is no wording of theirs."""
 _JSON = msgspec.json.Encoder()
 _KINDS = ", ".join(f"'{kind}'" for kind in LONG_TERM_KINDS)  # ours, no parameter
 _JOINABLE = (
     f"d.state = 'live' AND length(f.text) <= {_LONGEST}"
     f" AND (d.kind IN ({_KINDS}) OR d.kind = 'fact' AND d.importance >= {MERGE_IMPORTANCE})"
 )
-_COLUMNS = "d.n, d.fact_id, d.category, d.importance, d.latest_day, d.on_page, f.text, s.body"
 
 
 class Wording(NamedTuple):
-    """A fact that may be joined with another. `body` are its index tokens."""
+    """A fact that may be joined with another."""
 
     n: int
     fact: str
@@ -44,7 +43,6 @@ class Wording(NamedTuple):
     latest_day: int
     on_page: bool
     text: str
-    body: str
 
     @property
     def fullness(self) -> tuple[int, int, str]:
@@ -60,38 +58,51 @@ class Group(NamedTuple):
     parts: list[Wording]
 
 
-def wordings(store: Store, agent_id: str, after: int) -> tuple[list[Wording], int | None]:
-    """The joinable facts among the next rows after `after`, and the row to go on after, None at the end."""
+def beginnings(store: Store, agent_id: str, after: int) -> tuple[list[tuple[int, int]], int | None]:
+    """`(how it begins, n)` of the joinable facts among the next rows, and the row to go on after, None at the end.
+
+    Wordings of one thing are of one category and begin with the same words, which a number stands for here.
+    """
     ((last, many),) = store.execute(
         "SELECT max(n), count(*) FROM (SELECT n FROM derived NOT INDEXED WHERE n > ? ORDER BY n LIMIT ?)",
         (after, WALKED),
     )
     rows: list[tuple[Any, ...]] = store.execute(
-        f"SELECT {_COLUMNS} FROM derived d NOT INDEXED CROSS JOIN facts f ON f.n = d.n"
-        " CROSS JOIN search_index s ON s.rowid = d.n"
+        "SELECT d.n, d.category, f.text FROM derived d NOT INDEXED CROSS JOIN facts f ON f.n = d.n"
         f" WHERE d.n > ? AND d.n <= ? AND d.agent_id = ? AND {_JOINABLE}",
         (after, int(last or 0), agent_id),
     )
-    return [Wording(*row) for row in rows], int(last or 0) if many == WALKED else None
+    found = [(hash((category, *begun)), n) for n, category, text in rows if (begun := beginning(text))]
+    return found, int(last or 0) if many == WALKED else None
 
 
-def alike(store: Store, agent_id: str, asked: Sequence[Wording]) -> list[tuple[Wording, Wording]]:
-    """`(shorter, fuller)` for each of these facts and every other of its category that begins with its words."""
-    pairs: list[tuple[Wording, Wording]] = []
-    one = (
-        f"SELECT * FROM (SELECT ? AS asked, {_COLUMNS}"
-        " FROM search_index AS s CROSS JOIN derived AS d ON d.n = s.rowid CROSS JOIN facts f ON f.n = d.n"
-        f" WHERE s.search_index MATCH ? AND d.agent_id = ? AND d.category = ? AND d.n <> ? AND {_JOINABLE}"
-        f" LIMIT {_ALIKE})"
+def like_others(begun: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The numbers of the facts that begin as others do, those that begin alike together."""
+    ordered = sorted(begun)
+    together = ([n for _, n in same] for _, same in groupby(ordered, key=itemgetter(0)))
+    return [numbers for numbers in together if len(numbers) > 1]
+
+
+def wordings(store: Store, numbers: Sequence[int]) -> list[Wording]:
+    """These facts, at most `LOADED`, as they stand now."""
+    rows: list[tuple[Any, ...]] = store.execute(
+        "SELECT d.n, d.fact_id, d.category, d.importance, d.latest_day, d.on_page, f.text FROM json_each(?) j"
+        f" CROSS JOIN derived d ON d.n = j.value CROSS JOIN facts f ON f.n = d.n WHERE {_JOINABLE}",
+        (_JSON.encode(list(numbers)).decode(),),
     )
-    for start in range(0, len(asked), _STATEMENTS):
-        some = asked[start : start + _STATEMENTS]
-        given = [
-            value for at, each in enumerate(some) for value in (at, _beginning(each), agent_id, each.category, each.n)
-        ]
-        rows: list[tuple[Any, ...]] = store.execute(" UNION ALL ".join([one] * len(some)), tuple(given))
-        for at, *row in rows:
-            pairs += _joined(some[at], Wording(*row))
+    return [Wording(*row) for row in rows]
+
+
+def pairs_among(found: Iterable[Wording]) -> list[tuple[Wording, Wording]]:
+    """`(shorter, fuller)` for each two of which one says all that the other says."""
+    # In order, whatever begins with the words of a wording follows it without a gap.
+    ordered = sorted((each.category, words(each.text), each) for each in found)
+    pairs: list[tuple[Wording, Wording]] = []
+    for at, (category, begun, one) in enumerate(ordered):
+        for other_category, other_words, two in ordered[at + 1 : at + 1 + _NEIGHBOURS]:
+            if other_category != category or other_words[: len(begun)] != begun:
+                break
+            pairs += _joined(one, two)
     return pairs
 
 
@@ -119,13 +130,6 @@ def groups(store: Store, agent_id: str, pairs: Iterable[tuple[Wording, Wording]]
         if weak and _statements(store, agent_id, [each.fact for each in (whole, *parts)]) >= REPEATS:
             found.append(Group("consolidate", whole, weak))
     return found
-
-
-def _beginning(each: Wording) -> str:
-    """An index question for everything that begins as this wording and its shorter ones do."""
-    tokens = each.body.split()
-    begun = tokens[: max(3, len(tokens) // 2)]
-    return f"body : ^ {quoted(Term(' '.join(begun), 1.0))}"
 
 
 def _joined(one: Wording, two: Wording) -> list[tuple[Wording, Wording]]:

@@ -10,7 +10,7 @@ from ..tiers.layers import Referred
 from .places import merged_wordings
 
 _JSON = msgspec.json.Encoder()
-ROWS = 1_000
+ROWS = 500
 """Facts that one step reads; some 15 ms."""
 
 

@@ -42,6 +42,12 @@ def is_fuller(part: str, whole: str) -> bool:
     return not (added and short[-1][-1].isdigit()) and not any(map(_turns, added))
 
 
+def beginning(text: str) -> tuple[str, ...]:
+    """The words with which every wording of the same thing begins; empty where a sentence is too short for one."""
+    found = words(text)
+    return found[:FEWEST_WORDS] if len(found) >= FEWEST_WORDS else ()
+
+
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
     """The words of a sentence as they are compared: stems, numbers and signs, without case and light punctuation."""

@@ -114,10 +114,20 @@ class Device:
 
     def get(self, path: str) -> tuple[int, bytes]:
         """One GET of the socket, as curl does it: status code and everything after it."""
+        return self._http(f"GET {path} HTTP/1.1\r\n")
+
+    def post(self, path: str, given: dict[str, Any]) -> Any:
+        """One POST of the socket: the reply of a command that succeeds."""
+        body = json.dumps(given)
+        status, reply = self._http(f"POST {path} HTTP/1.1\r\nContent-Length: {len(body)}\r\n", body)
+        assert status == 200, reply
+        return json.loads(reply)
+
+    def _http(self, head: str, body: str = "") -> tuple[int, bytes]:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(10)
             connection.connect(str(self.root / "run" / "memoryd" / "default.sock"))
-            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: memoryd\r\nConnection: close\r\n\r\n".encode())
+            connection.sendall(f"{head}Host: memoryd\r\nConnection: close\r\n\r\n{body}".encode())
             reply = b"".join(iter(lambda: connection.recv(65536), b""))
         return int(reply.split()[1]), reply.split(b"\r\n\r\n", 1)[1]
 

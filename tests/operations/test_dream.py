@@ -168,6 +168,23 @@ async def test_what_the_fuller_wording_lacks_keeps_both(mind, more):
     assert (await mind.ask("dream"))["steps"] == []
 
 
+async def test_the_fullest_of_several_wordings_stands_for_all_that_it_says(mind):
+    """Not the nearest one; the answer does not depend on which came first."""
+    await store(mind, "Use short abstracts in briefings and mails", "Use short abstracts in briefings")
+    await store(mind, "Use short abstracts", "Use short abstracts, Bob says")
+
+    await mind.ask("dream")
+
+    assert await states(mind) == {
+        "Use short abstracts": "merged",
+        "Use short abstracts in briefings": "merged",
+        "Use short abstracts in briefings and mails": "live",
+        "Use short abstracts, Bob says": "live",
+    }
+    told = await mind.ask("history", text="Use short abstracts")
+    assert told["merged_into"]["text"] == "Use short abstracts in briefings"
+
+
 async def test_other_categories_and_other_agents_are_not_joined(mind):
     """Merging stays within one category of one agent."""
     await store(mind, SHORT)
@@ -261,7 +278,8 @@ async def test_the_daemons_dream_looks_only_where_something_changed(mind):
 
     (light,) = await dream_all(mind.memory, deep=False)
 
-    assert (light.looked_at, light.merged) == (1, 1)
+    assert (light.looked_at, light.merged, light.layers) == (2, 1, {})
+    assert light.steps[0].text == LONG
     assert (await mind.ask("status"))["dreams"]["merged"] == 1
     assert not await has_changed(mind.memory, "default", deep=False)
     mind.clock.advance(DAY)
