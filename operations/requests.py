@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-AgentId = Annotated[str, Meta(description="Whose memory.", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+AgentId = Annotated[str, Meta(description="Whose memory.", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)")]
 Importance = Annotated[float, Meta(ge=0, le=1, description="How much it matters, 0 to 1.")]
 Limit = Annotated[int, Meta(ge=1, le=1000, description="How many results at most.")]
 

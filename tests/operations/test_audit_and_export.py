@@ -147,7 +147,7 @@ async def test_every_history_keeps_the_balance(new_mind, steps):
     assert all(each["balanced"] for each in found["agents"].values())
 
 
-async def test_importing_twice_changes_nothing_the_second_time(mind, new_mind):
+async def test_tr4_importing_twice_changes_nothing_the_second_time(mind, new_mind):
     """PROBLEMS TR-4: the same counts after the first and the second import, and the same export out again."""
     await lived(mind)
     dump = mind.root / "dump.json"
@@ -188,7 +188,7 @@ async def test_an_import_keeps_dates_reads_and_metadata(mind, new_mind):
     assert ours["access_count"] == 3
 
 
-async def test_an_import_brings_nothing_forgotten_back(mind):
+async def test_tr5_an_import_brings_nothing_forgotten_back(mind):
     """PROBLEMS TR-5: forget, then import an older dump: it stays forgotten, and the reply says so."""
     await mind.ask("store", text="The safe stands behind the shelf", category="home")
     dump = mind.root / "dump.json"

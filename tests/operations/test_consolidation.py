@@ -116,6 +116,27 @@ async def test_metrics_are_what_happened(mind):
     assert found["timestamp"].startswith("2026-02-13T")
 
 
+async def test_metrics_sizes_are_those_of_what_is_shown(mind):
+    """COMPAT F5: each size is that of the thing itself; evictions are today's, and gone tomorrow."""
+    await mind.ask("store", text="The kettle is blue", category="home/kitchen", importance=0.4)
+    await mind.ask("hot", update=["identity", '{"agent_name": "罗宾"}'])
+    for number in range(30):
+        await mind.ask("store", text=f"A weak fact of some length about shelf {number}", category="x", importance=0.4)
+    mind.clock.advance(31 * 86_400)
+    await mind.ask("consolidate")
+
+    found, tree = await mind.ask("metrics"), await mind.ask("tree")
+    hot = json.dumps(await mind.ask("hot"), ensure_ascii=False, separators=(",", ":")).encode()
+    mind.clock.advance(86_400)
+    tomorrow = await mind.ask("metrics")
+
+    assert found["tree_index_size_bytes"] == tree["size_bytes"]
+    assert found["tree_node_count"] == len(tree["nodes"])
+    assert found["hot_memory_size_bytes"] == len(hot)
+    assert (found["evictions_today"], tomorrow["evictions_today"]) == (31, 0)
+    assert (found["warm_memory_count"], found["warm_memory_size_kb"]) == (0, 0.0)
+
+
 async def test_todays_counts_begin_anew_at_local_midnight(mind, monkeypatch):
     """COMPAT F3: at 23:30 in Shanghai they stand, at 0:30 they are 0; the last consolidation is set, not added."""
     monkeypatch.setenv("TZ", "Asia/Shanghai")
@@ -228,9 +249,17 @@ async def test_hot_state_over_its_limit_leaves_the_least_important_out(new_mind)
         value = json.dumps({"text": f"Lesson {number} is to measure twice", "importance": 0.1 * number + 0.1})
         await mind.ask("hot", update=["lesson", value])
 
+    for number in range(4):
+        await mind.ask("hot", update=["event", json.dumps({"text": f"Event {number} of the long fair " + "x" * 40})])
+        await mind.ask("hot", update=["task", json.dumps({"text": f"Task {number} of the long week " + "x" * 40})])
+
     reply = await mind.ask("consolidate", mode="full")
 
-    kept = {each["text"] for each in (await mind.ask("hot"))["critical_lessons"]}
-    assert reply["hot_size_bytes"] <= 600
+    state, rebuilt = await mind.ask("hot"), await mind.ask("hot", rebuild=True)
+    kept = {each["text"] for each in state["critical_lessons"]}
+    compact = json.dumps(state, ensure_ascii=False, separators=(",", ":")).encode()
+    assert reply["hot_size_bytes"] == rebuilt["size_bytes"] == len(compact) <= 600
+    assert any("Lesson 0" in str(each) for each in rebuilt["left_out"])
+    assert not any("Lesson 7" in str(each) for each in rebuilt["left_out"])
     assert "Lesson 7 is to measure twice" in kept
     assert "Lesson 0 is to measure twice" not in kept

@@ -7,7 +7,7 @@ async def states(mind):
     return {text: state for text, (state, _) in (await mind.facts()).items()}
 
 
-async def test_the_newer_is_current_and_the_older_superseded_with_a_link(mind):
+async def test_tr6_the_newer_is_current_and_the_older_superseded_with_a_link(mind):
     """Neither both kept as equals nor both deleted; both stand in each other's history."""
     await mind.note("memory/2026-02-10.md", "- I love night trains\n")
     await mind.note("memory/2026-02-13.md", "- I hate night trains\n- I love coffee\n")

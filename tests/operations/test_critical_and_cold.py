@@ -34,6 +34,22 @@ async def test_critical_sync_is_said_when_the_cloud_holds_the_state(clouded, sql
     assert int(at) == clouded.clock.now_ms() // 1000
 
 
+async def test_an_update_of_hot_state_leaves_the_clouds_tree_whole(clouded, sqld):
+    """COMPAT D10: `hot --update` and a push after it never put an empty tree, or one item alone, in its place."""
+    await clouded.ask("store", text="Kestrel listens on 8125", category="ops/kestrel")
+    await clouded.ask("hot", update=["lesson", '{"text": "Measure twice", "importance": 0.9}'])
+    await clouded.ask("sync", wait=True)
+
+    await clouded.ask("hot", update=["identity", '{"agent_name": "Robin"}'])
+    await clouded.ask("sync", wait=True)
+
+    ((data,),) = sqld.query("SELECT data FROM critical_state WHERE agent_id = 'default'")
+    state = json.loads(data)
+    assert "ops/kestrel" in state["tree_nodes"]
+    assert state["hot_state"]["identity"] == {"agent_name": "Robin"}
+    assert [each["text"] for each in state["hot_state"]["critical_lessons"]] == ["Measure twice"]
+
+
 async def test_a_fresh_install_syncs_its_empty_state(clouded, sqld):
     """Nothing to say yet is no failure (COMPAT section 5)."""
     assert (await clouded.ask("sync-critical"))["synced"]
@@ -89,6 +105,8 @@ async def test_a_hostile_query_reads_no_other_agents_rows(clouded, query):
     await clouded.ask("sync", wait=True)
 
     assert await clouded.ask("cold", query=query, agent_id="agent-1") == []
+    own = await clouded.ask("cold", query="knows", agent_id="agent-1")
+    assert [row["text"] for row in own] == ["Agent one knows that"]
 
 
 async def test_the_originals_cloud_rows_are_taken_in_once(clouded, sqld):

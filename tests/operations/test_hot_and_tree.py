@@ -80,6 +80,8 @@ async def test_prune_removes_only_what_was_empty_for_sixty_days(mind):
     """A fresh empty node stays, an old one goes, one above facts stays (COMPAT D7)."""
     await mind.ask("tree", add=["old/empty", "gone soon"])
     await mind.ask("tree", add=["old/full", "has a fact"])
+    await mind.ask("tree", add=["above", "holds none itself"])
+    await mind.ask("store", text="An old fact far below", category="above/between/below")
     mind.clock.advance(61 * 86_400)
     await mind.ask("store", text="A fact below", category="old/full/deeper")
     await mind.ask("tree", add=["fresh", "just made"])
@@ -90,6 +92,8 @@ async def test_prune_removes_only_what_was_empty_for_sixty_days(mind):
     shown = await mind.ask("tree", show=True)
     assert "fresh — just made" in shown
     assert "old/full/deeper" in shown
+    assert "above — holds none itself" in shown
+    assert "above/between/below" in shown
 
 
 @pytest.mark.parametrize("path", ["", "/", "a\nb", "a/b/c/d/e"])
