@@ -1,11 +1,15 @@
 """Fixtures that several rooms share: a real sqld on loopback with JWT auth, and a clock that stands still."""
 
+import base64
+import contextlib
 import importlib.util
 import os
+import re
 import signal
 import socket
 import subprocess
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -141,6 +145,25 @@ def sqld(sqld_binary: Path, tmp_path: Path) -> Iterator[Sqld]:
     server = Sqld(sqld_binary, tmp_path / "cloud")
     yield server
     server.stop()
+
+
+def pieces(body: bytes) -> list[bytes]:
+    """A request's body and everything that is packed into it: blobs as bytes, and what they unpack to."""
+    found = [body]
+    for text in re.findall(rb'"base64": ?"([^"]*)"', body):
+        blob = base64.b64decode(text + b"=" * (-len(text) % 4))
+        found.append(blob)
+        with contextlib.suppress(zlib.error):  # an encrypted one is no zlib
+            found.append(zlib.decompress(blob))
+    for rows in list(found[1:]):  # notes that are not UTF-8 are base64 once more
+        found += [base64.b64decode(text) for text in re.findall(rb'\["chunk","\w+",null,"([^"]*)"', rows)]
+    return found
+
+
+@pytest.fixture
+def unpacked() -> Callable[[bytes], list[bytes]]:
+    """`pieces`: how a test looks for words in what was sent."""
+    return pieces
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ def secrets_of_all_kinds():
     ]
 
 
-async def test_sy7_no_secret_of_a_note_is_stored_or_sent(new_mind, sqld, monkeypatch):
-    """No needle stands in any file of the state folder, any request body or any file of the cloud."""
+async def test_sy7_no_secret_of_a_note_is_stored_or_sent(new_mind, sqld, monkeypatch, unpacked):
+    """No needle stands in any file of the state folder, any request body (unpacked) or any file of the cloud."""
     bodies = []
     post = httpx.AsyncClient.post
 
@@ -33,16 +33,21 @@ async def test_sy7_no_secret_of_a_note_is_stored_or_sent(new_mind, sqld, monkeyp
         f"- The key is {aws}\n- token: {github}\n- OPENAI_API_KEY={openai}\n- password: {password}\n"
         f"- see https://ada:{in_url}@example.org/x\n- A plain line\n",
     )
+    latin = one.workspace / "memory/2026-02-14.md"
+    latin.write_bytes(f"- caf\xe9 password: {password}\n".encode("latin-1"))
+    await one.memory.rescan()
     await one.ask("sync", wait=True)
     await one.ask("sync", dry_run=True)
     await one.sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    assert bodies
+    sent = [piece for body in bodies for piece in unpacked(body)]
+    assert any(b"A plain line" in piece for piece in sent)
+    assert any("caf\xe9".encode("latin-1") in piece for piece in sent)
     kept = [file for file in one.places.state.rglob("*") if file.is_file()]
     cloud = [file for file in sqld.folder.rglob("*") if file.is_file()]
     for needle in needles:
         assert needle in (one.workspace / DAY).read_text()
-        assert not [body for body in bodies if needle.encode() in body]
+        assert not [piece for piece in sent if needle.encode() in piece]
         assert not [file for file in [*kept, *cloud] if needle.encode() in file.read_bytes()]
     assert sum(record.masked for record in one.memory.intake.records.values()) >= len(needles)
 

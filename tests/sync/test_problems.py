@@ -2,7 +2,9 @@
 
 import asyncio
 import base64
+import hashlib
 import re
+import zlib
 
 import httpx
 import pytest
@@ -143,14 +145,18 @@ async def test_what_leaves_is_exactly_what_the_receipts_say(peer, sqld):
     for n in range(4):
         await one.note("memory/2026-02-13.md", f"Sighting {n}\n")
         await one.sync.exchange()
-    sent = [
-        len(base64.b64decode(text + b"=" * (-len(text) % 4)))
+    payloads = [
+        base64.b64decode(text + b"=" * (-len(text) % 4))
         for body in bodies
         if b"INSERT INTO segments" in body
         for text in re.findall(rb'"base64":"([^"]*)"', body)
     ]
-    assert sent == [row[0] for row in await one.rows("SELECT bytes FROM receipts ORDER BY idx")]
-    assert one.sync.status.bytes_today == sum(sent)
+    sent, before = [], ""
+    for payload in payloads:
+        before = hashlib.sha256(before.encode() + payload).hexdigest()
+        sent.append((before, len(payload), len(zlib.decompress(payload).splitlines())))
+    assert sent == await one.rows("SELECT sha256, bytes, rows FROM receipts WHERE confirmed = 1 ORDER BY idx")
+    assert one.sync.status.bytes_today == sum(map(len, payloads))
 
 
 async def test_an_unexpected_error_is_logged_without_its_words(peer, caplog):
