@@ -18,9 +18,10 @@ from tenacity import Future, RetryCallState
 from .faulty import FaultProxy
 from .test_restore import ingest, take_in
 
-FAULTS = ("slow", "cut", "lost", "busy", "broken", "frozen", "garbage", "unreachable", "nowhere")
+FAULTS = ("slow", "cut", "lost", "busy", "broken", "frozen", "garbage", "unreachable", "nowhere", "tls")
 NOTES = {f"memory/2026-02-{n:02d}.md": f"- Sighting {n}\n".encode() for n in range(1, 7)}
 TIMEOUT_S = 0.25
+PATIENT_S = 20.0
 
 
 @pytest.fixture
@@ -39,8 +40,11 @@ class Broken:
         self.url = self.client._url
 
     def begin(self, fault, times=None, *, only_writes=False):
+        self.client._http.timeout = TIMEOUT_S
         if fault == "unreachable":
             self.client._url = "http://127.0.0.1:9/v2/pipeline"
+        elif fault == "tls":
+            self.client._url = self.url.replace("http:", "https:")  # the other side speaks no TLS
         elif fault == "nowhere":
             self.client._url = "http://no-such-host.invalid/v2/pipeline"
         else:
@@ -48,6 +52,7 @@ class Broken:
 
     def heal(self):
         self.client._url = self.url
+        self.client._http.timeout = PATIENT_S  # a busy machine is no fault
         self.proxy.break_next("")
 
 
@@ -85,7 +90,7 @@ async def test_a_push_survives(peer, proxy, sqld, monkeypatch, fault):
     """In the middle of several segments: status says so meanwhile, afterwards everything is there once."""
     monkeypatch.setattr(push, "SEGMENT_ROWS", 4)
     monkeypatch.setattr("memoryd.store.lines.PAGE_ROWS", 4)
-    one, two = await peer("one", url=proxy.url, read_timeout_s=TIMEOUT_S), await peer("two")
+    one, two = await peer("one", url=proxy.url, read_timeout_s=PATIENT_S), await peer("two")
     for path, data in NOTES.items():
         await take_in(one, path, data)
     way = Broken(one, proxy)
@@ -106,7 +111,7 @@ async def test_a_push_survives(peer, proxy, sqld, monkeypatch, fault):
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_a_pull_survives(peer, proxy, fault):
     """What the others sent comes in when the way is free again, and once."""
-    one, two = await peer("one"), await peer("two", url=proxy.url, read_timeout_s=TIMEOUT_S)
+    one, two = await peer("one"), await peer("two", url=proxy.url, read_timeout_s=PATIENT_S)
     for path, data in NOTES.items():
         await take_in(one, path, data)
         await one.sync.exchange()
@@ -128,7 +133,7 @@ async def test_a_restore_survives(peer, proxy, tmp_path, fault):
     for path, data in NOTES.items():
         await take_in(old, path, data)
         await old.sync.exchange()
-    new = await peer("new", url=proxy.url, read_timeout_s=TIMEOUT_S)
+    new = await peer("new", url=proxy.url, read_timeout_s=PATIENT_S)
     root = tmp_path / "workspace"
     root.mkdir()
     way = Broken(new, proxy)
@@ -150,8 +155,8 @@ async def test_a_restore_survives(peer, proxy, tmp_path, fault):
 
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_a_verification_survives(peer, proxy, fault):
-    """Neither it nor a drill calls equal what could not be read, and nothing is changed."""
-    one = await peer("one", url=proxy.url, read_timeout_s=TIMEOUT_S)
+    """It calls nothing equal that could not be read, and changes nothing."""
+    one = await peer("one", url=proxy.url, read_timeout_s=PATIENT_S)
     for path, data in NOTES.items():
         await take_in(one, path, data)
     await one.sync.exchange()
@@ -161,10 +166,23 @@ async def test_a_verification_survives(peer, proxy, fault):
         report = await breaks(one, fault, lambda deep=deep: verify(one.sync, deep=deep))
         assert report is None or report.equal
         way.heal()
+        assert (await verify(one.sync, deep=deep)).equal
+    await whole(one)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_drill_survives(peer, proxy, fault):
+    """It proves nothing that could not be read, leaves no folder behind, and proves the restore afterwards."""
+    one = await peer("one", url=proxy.url, read_timeout_s=PATIENT_S)
+    for path, data in NOTES.items():
+        await take_in(one, path, data)
+    await one.sync.exchange()
+    way = Broken(one, proxy)
     way.begin(fault)
     assert await breaks(one, fault, lambda: rehearsed(one)) in (None, [])
     way.heal()
     assert await rehearsed(one) == []
+    assert list(one.path.parent.glob("verify-*")) == []
     await whole(one)
 
 
@@ -199,7 +217,32 @@ async def test_clocks_a_day_apart_cost_nothing(peer, skew_s):
     await whole(one, two)
 
 
-async def test_a_cloud_that_is_set_back_to_an_earlier_day_stops_and_is_adopted(peer, sqld):
+@pytest.mark.parametrize("skew_s", [-86_400, 86_400])
+async def test_a_machine_whose_clock_is_a_day_wrong_restores_and_drills(peer, tmp_path, skew_s):
+    """Every byte comes back, and what is edited there afterwards wins, also on the device whose clock is ahead."""
+    old = await peer("old")
+    for path, data in NOTES.items():
+        await take_in(old, path, data)
+    fact = fact_id("default", "- Sighting 1")
+    await old.write(lambda tx: set_edit(tx, "default", fact, "importance", "0.1"))
+    await old.sync.exchange()
+    new = await peer("new")
+    new.clock = ManualClock(old.clock.now_ms() + skew_s * 1000)
+    root = tmp_path / "workspace"
+    root.mkdir()
+
+    plan = await plan_restore(new.sync, root, copy=True)
+    await ingest(new, root, await write_notes(new.sync, plan))
+
+    assert (await finish_restore(new.sync, plan)).verified
+    await new.sync.exchange()
+    assert await rehearsed(new) == []
+    await new.write(lambda tx: set_edit(tx, "default", fact, "importance", "0.2"))
+    await whole(new, old)
+    assert await old.rows("SELECT value FROM edits") == [("0.2",)]
+
+
+async def test_a_cloud_that_is_set_back_to_an_earlier_day_stops_and_is_adopted(peer, sqld, tmp_path):
     """A point-in-time reset: everybody stops, nothing local goes, and after adopting all agree again."""
     one, two = await peer("one"), await peer("two")
     await one.note("memory/2026-02-01.md", "Early\n")
@@ -223,6 +266,15 @@ async def test_a_cloud_that_is_set_back_to_an_earlier_day_stops_and_is_adopted(p
             await each.sync.exchange()
         assert each.sync.status.state == "stopped"
         assert await each.texts() == {"Late", "Late too"}
+        for deep in (False, True):
+            assert any("lost segments" in each.what for each in (await verify(each.sync, deep=deep)).differences)
+        async with rehearse(each.sync, lambda _: None) as drill:
+            assert any("lost segments" in difference for difference in drill.differences)
+    late = await peer("late")
+    (tmp_path / "workspace").mkdir()
+    plan = await plan_restore(late.sync, tmp_path / "workspace", from_=await one.device(), copy=True)
+    assert [note.path for note in plan.missing] == ["memory/2026-02-01.md"]  # what the cloud holds can be had
+    for each in (one, two):
         await adopt(each.sync)
     for each in (one, two, one, two, one):
         await each.sync.exchange()

@@ -266,19 +266,6 @@ async def test_a_device_that_was_away_during_a_snapshot_folds_it_whole(peer, sql
     assert (await verify(one.sync, deep=True)).differences == []
 
 
-async def test_another_wire_version_stops_with_a_clear_line(peer, sqld):
-    """A cloud that was raised by a newer memoryd is neither read nor written."""
-    one, two = await peer("one"), await peer("two")
-    await one.note("memory/2026-02-13.md", "Old words\n")
-    await one.sync.exchange()
-    sqld.query("UPDATE meta SET v = replace(v, '/1/', '/2/')")
-    with pytest.raises(CloudStoppedError, match="wire version 2"):
-        await two.sync.exchange()
-    with pytest.raises(CloudStoppedError):
-        await one.sync.exchange()
-    assert await two.texts() == set()
-
-
 async def test_a_wrong_address_is_an_error_with_a_sentence(peer):
     """Nobody listens there: unavailable, and the token is in no message."""
     one = await peer(url="http://127.0.0.1:9")
