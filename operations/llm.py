@@ -4,6 +4,7 @@
 `/chat/completions`, an OpenAI-style chat. An endpoint on another machine has to stand in the configuration.
 """
 
+import asyncio
 import os
 import re
 from typing import Any
@@ -20,6 +21,8 @@ CONNECT_TIMEOUT_S = 3.0
 ANSWER_TOKENS = 1000
 REPLY_LIMIT = 200_000
 """A longer reply [characters] makes no sense for anything that is asked here."""
+BODY_LIMIT = 8 * REPLY_LIMIT
+"""An answer's JSON is not read beyond this [bytes]."""
 _CHAT = "/chat/completions"
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
@@ -40,17 +43,16 @@ class Llm:
         self._url = url
         self._model = model
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._limit_s = timeout_s
         self._timeout = httpx.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
         self._transport = transport
 
     async def complete(self, prompt: str) -> str:
         """The model's answer to a prompt, secrets masked on the way; raises `LlmError`."""
         try:
-            async with httpx.AsyncClient(transport=self._transport, timeout=self._timeout) as http:
-                response = await http.post(self._url, json=self._body(mask_text(prompt)[0]), headers=self._headers)
-                response.raise_for_status()
-                text = self._text(msgspec.json.decode(response.content))
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            async with asyncio.timeout(self._limit_s):  # httpx counts from byte to byte
+                text = self._text(msgspec.json.decode(await self._posted(self._body(mask_text(prompt)[0]))))
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             raise LlmError(f"The LLM endpoint does not answer ({type(error).__name__}).", "Check its URL.") from None
         except (msgspec.DecodeError, LookupError, TypeError):
             raise LlmError("The LLM endpoint's reply has neither text nor choices.", "Check its style.") from None
@@ -66,6 +68,20 @@ class Llm:
             return msgspec.json.decode((fenced[1] if fenced else text).strip())
         except msgspec.DecodeError:
             raise LlmError("The model's answer is no JSON.", "Rules answer instead.") from None
+
+    async def _posted(self, body: dict[str, Any]) -> bytes:
+        """The answer's bytes, given up once they are more than any answer has."""
+        answer = bytearray()
+        async with (
+            httpx.AsyncClient(transport=self._transport, timeout=self._timeout) as http,
+            http.stream("POST", self._url, json=body, headers=self._headers) as response,
+        ):
+            response.raise_for_status()
+            async for piece in response.aiter_bytes():
+                answer += piece
+                if len(answer) > BODY_LIMIT:
+                    raise LlmError("The LLM endpoint's reply does not end.", "Check the model.")
+        return bytes(answer)
 
     def _body(self, prompt: str) -> dict[str, Any]:
         shared: dict[str, Any] = {"max_tokens": ANSWER_TOKENS, "temperature": 0}

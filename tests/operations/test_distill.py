@@ -1,6 +1,8 @@
 """`distill`: rules, or a model whose answer is checked; `mode` names what ran (COMPAT section 5)."""
 
+import asyncio
 import json
+import time
 
 import httpx
 import pytest
@@ -174,6 +176,56 @@ async def test_a_failing_or_endless_endpoint_is_an_error(answer, status):
     """HTTP errors and texts beyond all measure raise one error of their own."""
     with pytest.raises(LlmError):
         await Server(answer, status).llm().complete("hi")
+
+
+async def _endpoint(answer):
+    """A real server on loopback that handles each connection with `answer(writer)`."""
+
+    async def handle(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        try:
+            await answer(writer)
+        except ConnectionError:
+            return
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    return server, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/complete"
+
+
+async def _silent(writer):
+    await asyncio.sleep(5)
+
+
+async def _dripping(writer):
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+    while True:
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.02)
+
+
+async def _endless(writer):
+    writer.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"text": "')
+    while True:
+        writer.write(b"x" * 65_536)
+        await writer.drain()
+
+
+@pytest.mark.parametrize("answer", [_silent, _dripping, _endless])
+async def test_an_endpoint_that_does_not_come_to_an_end_is_given_up_in_time(new_mind, answer):
+    """Silence, one byte after another, a body without end: rules answer within `llm.timeout_s`, and it is counted."""
+    server, url = await _endpoint(answer)
+    mind = await new_mind(Settings(llm=LlmSettings(endpoint=url, timeout_s=0.3)))
+    async with server:
+        started = time.monotonic()
+        found = await mind.ask("distill", text=SEED, llm=True)
+        took = time.monotonic() - started
+
+    assert (found["mode"], found["llm_fallbacks"]) == ("rule", 1)
+    assert (await mind.ask("metrics"))["llm_fallbacks"] == 1
+    assert took < 4  # 0.3 s, on a machine that is busy with other things
 
 
 async def test_a_reply_of_no_known_shape_is_an_error():
