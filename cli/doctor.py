@@ -9,7 +9,7 @@ from .. import __version__
 from ..config import Places, cloud_url, find_places, load_settings, settings_sources
 from ..daemon import service
 from ..daemon.mounts import silent_mount
-from ..errors import MemorydError
+from ..errors import MemorydError, StoreOlderError, TryLaterError
 from ..operations.doctor_memory import settings_in_force
 from ..operations.doctor_places import check_places
 from ..operations.doctor_replies import Check, DoctorReply, failed, good, warned
@@ -52,6 +52,8 @@ def _inside(places: Places, common: Common) -> tuple[DoctorReply, str | None]:
         elif not places.database.exists() or places.workspace is None:
             return _without_memory(places, good("memory", "There is none yet; the first memoryd run makes it.")), None
         answer = perform(OPERATIONS["doctor"], {}, common)
+    except (StoreOlderError, TryLaterError) as error:  # a matter of time
+        return _without_memory(places, warned("memory", error.message, error.hint)), running
     except MemorydError as error:
         return _without_memory(places, failed("memory", error.message, error.hint)), running
     return msgspec.json.decode(answer.body, type=DoctorReply), answer.version if daemon is not None else None

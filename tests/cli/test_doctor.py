@@ -1,8 +1,10 @@
 """`memoryd doctor`: what only a client can see (socket, versions, service, shell), exit codes, the block to paste."""
 
+import contextlib
 import io
 import json
 import plistlib
+import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -11,6 +13,7 @@ from memoryd import __version__
 from memoryd.cli import doctor as doctoring
 from memoryd.cli.common import Common
 from memoryd.cli.doctor_block import block
+from memoryd.cli.main import run
 from memoryd.config import find_places
 from memoryd.daemon.installation import Ran, console_script
 from memoryd.daemon.launchd_agent import LaunchdAgent, render_plist
@@ -159,6 +162,21 @@ def test_an_unsound_memory_that_cannot_be_opened_is_a_failed_check(tmp_path):
     assert "python" in checks
 
 
+def test_a_memory_of_an_older_version_is_left_as_it_is(tmp_path):
+    """Looking upgrades nothing: a warning that says what will."""
+    assert run(["store", "--text", "The kettle is blue", "--category", "home"]) == 0
+    database = find_places().database
+    with contextlib.closing(sqlite3.connect(database)) as db:
+        db.execute("PRAGMA user_version = 1")
+        db.commit()
+
+    _, checks, code = report()
+
+    assert (code, checks["memory"].state) == (0, "warn")
+    assert "older memoryd" in checks["memory"].message
+    assert not list(database.parent.glob("*.before-*"))
+
+
 def _says(daemon, socket_path, version=__version__, token="No cloud is configured: …"):
     reply = DoctorReply(ok=True, probed_by="daemon", checks=[good("token", token)], settings=[])
     daemon.says(msgspec.to_builtins(reply), Memoryd_Version=version)
@@ -249,8 +267,6 @@ def test_the_command_prints_its_reply_and_ends_with_its_code(run_memoryd_doctor)
 
 @pytest.fixture
 def run_memoryd_doctor(capfdbinary):
-    from memoryd.cli.main import run
-
     def perform(*flags):
         code = run(["doctor", *flags])
         return code, capfdbinary.readouterr().out
