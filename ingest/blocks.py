@@ -21,6 +21,8 @@ _MANY = 4_000
 """A paragraph of several lines with more characters is cut into its lines."""
 _PIECE_LINES = 8_000
 """Parsed at once: the parser's tokens take fifty times the room of the text. More than any day of a person has."""
+_MOST_TOKENS = 90_000
+"""A table that makes more tokens than this is not parsed in a larger piece."""
 _FOR_EVER = 1 << 60
 _LABEL = 80
 _BOLD_ONLY = re.compile(r"\s*(?:[^\w\s*_]{1,3}\s*)?(?:\*\*[^*\n]+\*\*|__[^_\n]+__)\s*[:：]?\s*\Z")
@@ -29,6 +31,10 @@ _CLOSED_FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})\s*\Z")
 _NEST = frozenset({"bullet_list_open", "ordered_list_open", "paragraph_open", "table_open", "blockquote_open"})
 _BELOW_LABEL = frozenset({"bullet_list_open", "ordered_list_open", "table_open"})
 _UNTIL = re.compile(r"[\s>*+-]*(?=\S)")
+
+
+class TooManyBlocksError(Exception):
+    """The note has more blocks than anybody writes: its facts would take hundreds of times the room of its bytes."""
 
 
 class Heading(msgspec.Struct):
@@ -77,8 +83,13 @@ class Blocks:
             MARKDOWN.block.parse("\n".join(piece), MARKDOWN, env, tokens)
             last = start + len(piece) >= len(lines)
             count, end = (len(tokens), len(piece)) if last else _whole_blocks(tokens)
+            if not (tokens or env):  # nothing but blank lines
+                start += len(piece)
+                continue
             if not end:
-                size *= 4
+                if len(tokens) > _MOST_TOKENS:
+                    raise TooManyBlocksError
+                size *= 2 if len(tokens) * 4 > _MOST_TOKENS else 4
                 continue
             self._lines, self._offset = piece, offset + start
             self._keep_definitions(env, start, end)

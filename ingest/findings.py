@@ -16,8 +16,8 @@ from .front import Front
 from .source import Source
 
 CODES = (
-    "broken_front_matter", "unclosed_fence", "unclosed_comment", "invalid_utf8", "utf16", "secret", "duplicate_section",
-    "false_date", "wrong_year", "missing_url", "missing_command", "missing_next_step",
+    "broken_front_matter", "unclosed_fence", "unclosed_comment", "invalid_utf8", "zero_byte", "utf16", "secret",
+    "duplicate_section", "false_date", "wrong_year", "missing_url", "missing_command", "missing_next_step",
 )  # fmt: skip
 
 _MASK = "[masked:"
@@ -126,6 +126,11 @@ def about_source(source: Source, front: Front) -> Iterator[Finding]:
         yield Finding("utf16", 1, "The note is UTF-16.", "Save it as UTF-8.")
     if source.bad_line:
         yield Finding("invalid_utf8", source.bad_line, "The line is not valid UTF-8.", "Save the note as UTF-8.")
+    if source.zero_line:
+        yield Finding(
+            "zero_byte", source.zero_line, "The line has a zero byte, which no text has.",
+            "See whether the file is damaged, and save it as text.",
+        )  # fmt: skip
     if front.fault:
         yield Finding(
             "broken_front_matter", front.fault_line, f"The front matter is not valid: {front.fault}.",

@@ -28,7 +28,10 @@ _POSIX = re.compile(
     rf"(?<![A-Za-z0-9_/.~:<>*)\]])(?:/(?:{_ROOTS})\b(?:/{_PART}+)*/?|(?:/{_PART}+){{2,}}/?|~/(?:{_PART}+/?)*"
     rf"|\.\.?/(?:{_PART}+/)*{_PART}+/?)"
 )
-_WINDOWS = re.compile(r"(?<![\w])(?:[A-Za-z]:\\(?:[^\\/:*?\"<>|\s,;，。；]+\\?)*|\\\\[\w.-]+\\[^\s\"<>|,;，。；]+)")
+_WINDOWS = re.compile(
+    r"(?<![\w])(?:(?:[A-Za-z]:\\|[A-Z]:/(?!/))(?:[^\\/:*?\"<>|\s,;，。；]+[\\/]?)*"
+    r"|\\\\[\w.-]+\\[^\s\"<>|,;，。；]+)"
+)
 _EXTENSION = (
     "py|js|ts|tsx|jsx|json|ya?ml|toml|md|txt|rs|go|c|h|cpp|hpp|java|rb|php|sh|bash|sql|html?|css|csv|log|conf"
     "|cfg|ini|env|lock"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ..model import MASK_FORGOTTEN, Finding, LineState, ParsedMention, ParsedNote
-from .blocks import Block, Blocks, Heading
+from .blocks import Block, Blocks, Heading, TooManyBlocksError
 from .category import normalised
 from .commands import commands_in_fence
 from .dates import first_date
@@ -20,6 +20,8 @@ from .turns import Stretch, cut_turns, is_transcript
 from .words import Words, has_words, read_words
 
 _CODE_URLS = 20
+MOST_BLOCKS = 50_000
+"""Blocks of a note that is parsed: over ten times the longest day of a person (PROBLEMS IN-5: memory below 300 MB)."""
 
 
 def parse_note(
@@ -29,7 +31,8 @@ def parse_note(
     """Parse one note.
 
     `date` is the day that its name tells ('' = undated: front matter, then the first heading decide),
-    `max_bytes` the size above which it is masked but not parsed, `tree_paths` the categories in use.
+    `max_bytes` the size above which it is masked but not parsed, as is one of more than `MOST_BLOCKS`
+    blocks; `tree_paths` are the categories in use.
     Raises nothing for any bytes. `agent_id` names the owner; it does not change what is read.
     """
     del agent_id  # facts get their ids from text and agent in the store
@@ -39,7 +42,10 @@ def parse_note(
     source = read_source(body)
     front = read_front(source.lines)
     reading = _Reading(source.lines, front, _note(front, source.lines, date, is_page=is_page, tree_paths=tree_paths))
-    reading.read(is_page=is_page)
+    try:
+        reading.read(is_page=is_page)
+    except TooManyBlocksError:
+        return ParsedNote(body, [], [], [], "too_large", masked, whole=count_lines(body))
     findings = [*about_name(path, date), *about_source(source, front), *reading.findings]
     if masked:
         findings += secrets(source.lines, read_source(data).lines)
@@ -107,6 +113,7 @@ class _Reading:
         self._last = -1
         self._last_block: Block | None = None
         self._headings: list[Heading] = []
+        self._blocks = 0
 
     def read(self, *, is_page: bool) -> None:
         """Read everything; afterwards each line has a state."""
@@ -144,13 +151,19 @@ class _Reading:
         if stretch.role:
             headings.append(Heading(9, stretch.role, stretch.clock))
         blocks = Blocks(stretch.lines, stretch.start, headings)
-        waiting = list(blocks)
+        waiting = [block for block in blocks if self._may_go_on()]
         references = blocks.env.get("references", {})
         for block in waiting:
             self._block(block, references, stretch.name)
         self._definitions(blocks, stretch.start)
         if not stretch.role:
             self._headings = blocks.headings
+
+    def _may_go_on(self) -> bool:
+        self._blocks += 1
+        if self._blocks > MOST_BLOCKS:
+            raise TooManyBlocksError
+        return True
 
     def _definitions(self, blocks: Blocks, offset: int) -> None:
         found = [*blocks.env.get("references", {}).values(), *blocks.env.get("duplicate_refs", [])]
@@ -290,6 +303,7 @@ class _Reading:
         for number in self.ledger.unclaimed():
             raw = self._lines[number].strip().lstrip(">*+- \t")
             self._last = -1
+            self._may_go_on()
             block = Block("paragraph", number, number, raw, list(self._headings))
             if has_words(raw):
                 self._words(block, {}, "")

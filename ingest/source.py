@@ -7,10 +7,14 @@ from .encoding import encoding_of
 
 
 class Source(msgspec.Struct):
-    r"""A note as lines: what `\n` separates; a last one adds none. `bad_line` counts from 1, 0 = valid UTF-8."""
+    r"""A note as lines: what `\n` separates; a last one adds none.
+
+    `bad_line` counts from 1, 0 = valid UTF-8; `zero_line` is the first with a NUL, 0 = none.
+    """
 
     lines: list[str]
     bad_line: int = 0
+    zero_line: int = 0
     utf16: bool = False
 
 
@@ -26,11 +30,13 @@ def read_source(data: bytes) -> Source:
         except UnicodeDecodeError as error:
             bad_line = data.count(b"\n", 0, error.start) + 1
             text = data.decode("utf-8-sig", "replace")
+    zero = text.find("\0")
+    zero_line = text.count("\n", 0, zero) + 1 if zero >= 0 else 0
     text = text.replace("\r\n", "\n").replace("\r", " ").replace("\0", "\ufffd")
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    return Source(lines, bad_line, utf16)
+    return Source(lines, bad_line, zero_line, utf16)
 
 
 def own_output(lines: list[str], *, is_page: bool) -> tuple[int, int] | None:

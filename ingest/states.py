@@ -32,4 +32,6 @@ class Ledger:
 
     def finished(self) -> list[tuple[LineState, int]]:
         """State and owner of every line; what is still unclaimed has no words."""
-        return [(state or "empty_text", owner) for state, owner in zip(self._states, self._owners, strict=True)]
+        shared: dict[tuple[LineState, int], tuple[LineState, int]] = {}  # two million blank lines have one pair
+        pairs = zip(self._states, self._owners, strict=True)
+        return [shared.setdefault(pair, pair) for pair in ((state or "empty_text", owner) for state, owner in pairs)]

@@ -13,7 +13,7 @@ from ..ingest.encoding import count_lines
 from ..ingest.findings import about_year
 from ..ingest.mask import mask_bytes
 from ..ingest.names import Name
-from ..ingest.parse import parse_note
+from ..ingest.parse import MOST_BLOCKS, parse_note
 from ..ingest.reader import FileRead, VanishedError, read_note
 from ..model import RULES, ParsedNote
 from ..store.files import FileRecord
@@ -63,7 +63,10 @@ def prepare(
     if body_only:
         record.reason = f"{_slowness(settings)}: backed up, not parsed"
     elif parsed.state == "too_large":
-        record.reason = f"larger than {settings.max_ingest_bytes:,} bytes: backed up, not parsed"
+        limit = f"larger than {settings.max_ingest_bytes:,} bytes"
+        if file.size <= settings.max_ingest_bytes:
+            limit = f"more than {MOST_BLOCKS:,} list items, rows and paragraphs"
+        record.reason = f"{limit}: backed up, not parsed"
     return Prepared(path, name, record, parsed)
 
 

@@ -148,3 +148,11 @@ def test_an_open_comment_swallows_nothing(parse) -> None:
 
     assert _codes(note) == [("unclosed_comment", 3)]
     assert "coffee" in [each.text for each in note.mentions]
+
+
+def test_a_zero_byte_is_found_with_its_line(parse) -> None:
+    """A NUL in a note is a sign of damage; the words around it are facts all the same."""
+    note = parse("- tea\n- cof\0fee\n")
+
+    assert _codes(note) == [("zero_byte", 2)]
+    assert note.mentions[1].text == "cof\ufffdfee"

@@ -1,6 +1,8 @@
 """Hostile and odd bytes cost little and hide nothing (SPEC section 3: a huge note; promise 6)."""
 
 import random
+import subprocess
+import sys
 import time
 
 import pytest
@@ -197,3 +199,23 @@ def test_a_line_of_three_megabytes_is_too_large(parse) -> None:
 
     assert (note.state, note.totals, note.masked) == ("too_large", {"too_large": 1}, 1)
     assert _SECRET.encode() not in note.body
+
+
+@pytest.mark.parametrize(
+    ("unit", "state"), [("- a1\n", "too_large"), ("| a | b |\n", "too_large"), ("> # x\n", "too_large"), ("\n", "ok")]
+)
+def test_two_megabytes_of_tiny_blocks_cost_bounded_memory(unit: str, state: str) -> None:
+    """IN-5: a note of more blocks than anybody writes is `too_large`; the process that reads it stays below 200 MB."""
+    script = (
+        "import resource, sys; from memoryd.ingest.parse import parse_note\n"
+        f"note = parse_note({unit!r}.encode() * (2_000_000 // {len(unit)}), path='a.md', agent_id='a', date='',"
+        " is_page=False, max_bytes=2_000_000)\n"
+        "unit = 1 if sys.platform == 'darwin' else 1024\n"
+        "print(note.state, sum(note.totals.values()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)"
+    )
+
+    done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
+    found, lines, peak = done.stdout.split()
+
+    assert (found, int(lines)) == (state, _MB2 // len(unit))
+    assert int(peak) < 200_000_000

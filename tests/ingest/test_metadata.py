@@ -100,3 +100,9 @@ def test_lists_have_no_repeats_and_an_end() -> None:
     urls = extract(text).urls
 
     assert len(urls) == len(set(urls)) == 50
+
+
+def test_a_windows_path_may_have_either_slash() -> None:
+    """`D:/data` is a path, a ratio and an address are none."""
+    assert extract("in D:/data/x.csv and C:\\x\\y.txt").paths == ["D:/data/x.csv", "C:\\x\\y.txt"]
+    assert extract("odds a:/b, https://a.example/x").paths == []
