@@ -364,3 +364,31 @@ async def test_undoing_what_was_not_done_says_so(mind):
 
     with pytest.raises(NoInputError):
         await mind.ask("undo", n=step["change"] + 1_000)
+
+
+async def test_two_devices_that_both_dream_come_to_the_same_memory(new_mind, sqld):
+    """Each decides by what it knows; after an exchange both hold the same, and neither dreams of more."""
+    cloud = {"url": sqld.url, "token": sqld.token()}
+    one, two = await new_mind(**cloud), await new_mind(**cloud)
+    await store(one, SHORT, LONG, "Prefers tea over coffee", "I love night trains")
+    await one.ask("sync", wait=True)
+    await store(two, LONG + " and mails", "prefers tea over coffee at home")
+    await one.ask("dream")
+    await two.ask("dream")
+    await store(two, "I hate night trains")
+    for each in (one, two, one, two):
+        await each.ask("sync", wait=True)
+
+    for _ in range(2):
+        for each in (one, two):
+            await each.ask("dream")
+            await each.ask("sync", wait=True)
+    await one.ask("sync", wait=True)
+
+    assert await states(one) == await states(two)
+    assert sorted(set((await states(one)).values())) == ["live", "merged", "superseded"]
+    for each in (one, two):
+        assert (await each.ask("dream"))["steps"] == []
+        assert (await each.outcome("audit")).exit_code == 0
+    links = "SELECT fact_id, field, value FROM edits WHERE field IN ('merged_into', 'superseded_by') ORDER BY 1, 2"
+    assert await one.sql(links) == await two.sql(links)
