@@ -7,6 +7,8 @@ deleted only under a folder that could be listed (SPEC section 3).
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import aclosing
+from datetime import date
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -24,6 +26,7 @@ from ..store.thread import Priority, StoreThread
 from .prepare import Prepared
 from .preparing import Preparer
 from .reading import Job
+from .settle import Settler
 from .twins import second_names
 from .vanish import Hold, is_suspicious
 from .walk import Found, Walk, is_below_unknown, walk
@@ -57,6 +60,8 @@ class Intake:
         self.hold = Hold(clock)
         self.waiting: set[str] = set()
         """Paths that differ from what is stored, as far as anybody looked."""
+        self.settler: Settler | None = None
+        """Derives a batch in its own transaction; None leaves all of it for later."""
         self.after_batch: Callable[[], Awaitable[object]] | None = None
         """Awaited after each batch, so that what is in is searchable while the rest is still being read."""
         self.taken: list[tuple[str, int]] = []
@@ -202,7 +207,10 @@ class Intake:
     async def _apply_batch(self, batch: Sequence[Prepared], *, confirm: bool, priority: Priority) -> int:
         if not batch:
             return 0
-        applied, emptied = await self._thread.call(lambda store: self._write(store, batch, confirm), priority=priority)
+        write = partial(self._write, batch=batch, confirm=confirm, today=self._clock.today())
+        applied, emptied, derived = await self._thread.call(write, priority=priority)
+        if self.settler is not None:
+            self.settler.derived(derived)
         for each in batch:
             if each.path in emptied:
                 self.hold.add(each.path, "it became empty")
@@ -216,7 +224,10 @@ class Intake:
                 self.taken.append((each.path, max(each.record.mtime_ns, each.record.ctime_ns)))
         return applied
 
-    def _write(self, store: Store, batch: Sequence[Prepared], confirm: bool) -> tuple[int, set[str]]:
+    def _write(
+        self, store: Store, batch: Sequence[Prepared], confirm: bool, today: date
+    ) -> tuple[int, set[str], set[str]]:
+        """Notes taken in, notes that wait because they became empty, and agents whose facts were derived."""
         applied = 0
         emptied: set[str] = set()
         with store.transaction() as tx:
@@ -227,8 +238,9 @@ class Intake:
                 write_file(tx, each.record)
                 applied += each.parsed is not None
             crash_point("note written")
+            derived = self.settler.derive_within(tx, today) if self.settler is not None else set()
         crash_point("note committed")
-        return applied, emptied
+        return applied, emptied, derived
 
     def _write_note(self, tx: Tx, each: Prepared, confirm: bool) -> bool:
         """Apply one note; False when it would retract everything it said, which waits like a deletion."""

@@ -79,6 +79,7 @@ class Memory:
         self.watch = WatchReport()
         self.intake = Intake(thread, workspace, settings, clock)
         self.settler = Settler(thread, settings)
+        self.intake.settler = self.settler
         self.intake.after_batch = lambda: self.settler.derive(self.clock.today())
         self.pages = PageKeeper(thread, workspace, settings, clock)
         self.snapshots = SnapshotKeeper(places, clock)

@@ -31,7 +31,7 @@ async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
     await memory.intake.load()  # with the notes that were copied
     report_progress(phase="ingest", done=len(plan.copied), of=len(plan.notes))
     # Derived once, after the succession: it decides again which mentions of every fact count.
-    memory.intake.after_batch = None
+    memory.intake.settler = memory.intake.after_batch = None
     await memory.intake.scan(but=frozenset(plan.copied))
     crash_point("restore ingested")
     done = await finish_restore(memory, plan)

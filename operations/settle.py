@@ -1,9 +1,9 @@
 """Derived values and the index follow the rows: drains `dirty` in short steps until nothing waits."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import partial
-from typing import Any
+from operator import attrgetter
 
 import msgspec
 
@@ -16,13 +16,13 @@ from ..search.index import Entry, remove_entry, write_entries
 from ..store import Store, Tx
 from ..store.notes import metadata_of
 from ..store.thread import Priority, StoreThread
-from ..tiers.derive import derive
-from ..tiers.evidence import later_wordings
+from ..tiers.derive import derived_from
+from ..tiers.evidence import Evidence, gather, later_wordings
 from ..tiers.limits import agent_limits
 from ..tiers.tiering import own_tier, retier, retier_rest
 
-BATCH = 120
-"""Facts a step: about 20 ms on the store thread."""
+BATCH = 200
+"""Facts a step: about 30 ms on the store thread."""
 _CHANGING = (
     "state", "tier", "score", "category", "importance", "kind", "task_state", "created_at", "latest_day", "on_page",
     "access_days", "last_read", "distilled", "summary",
@@ -38,6 +38,7 @@ _SIDE_LIMIT = 8_000
 
 _JSON = msgspec.json.Encoder()
 _strings = msgspec.json.Decoder(list[str])
+_date_of = attrgetter("date")
 
 
 class Settler:
@@ -60,7 +61,8 @@ class Settler:
             for agent in sorted(touched):
                 await self._age(agent, day_number(today), priority)
             self._tiers_of = today
-        touched |= self._derived | await self.derive(today, priority=priority)
+        await self.derive(today, priority=priority)
+        touched |= self._derived
         self._derived = set()
         for agent in sorted(touched):
             # Each step moves a few hundred facts at most, so that waiting questions go between.
@@ -69,15 +71,23 @@ class Settler:
                 pass
         return touched
 
-    async def derive(self, today: date, *, priority: Priority = Priority.BULK) -> set[str]:
+    async def derive(self, today: date, *, priority: Priority = Priority.BULK) -> None:
         """Only derive and index what waits; `settle` moves the tiers of these agents later."""
-        touched: set[str] = set()
         derive_some = partial(settle_step, today=today, settings=self._settings)
         while agents := await self._thread.call(derive_some, priority=priority):
-            touched |= agents
+            self._derived |= agents
             self.steps += 1
-        self._derived |= touched
-        return touched
+
+    def derive_within(self, tx: Tx, today: date) -> set[str]:
+        """Derive and index a batch in the transaction that brought it, and so write the pages it touches once.
+
+        Returns its agents, for `derived`. What is too much for one step waits for `derive`.
+        """
+        return _settle_batch(tx, today, self._settings)
+
+    def derived(self, agents: Iterable[str]) -> None:
+        """The tiers of these agents have to follow what was derived."""
+        self._derived.update(agents)
 
     async def _age(self, agent: str, day: int, priority: Priority) -> None:
         """A new day: every fact's score and own tier, in steps."""
@@ -89,67 +99,56 @@ class Settler:
 
 def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
     """Derive one batch of waiting facts in one transaction; returns their agents, empty when none waits."""
-    rows = store.execute("SELECT agent_id, fact_id FROM dirty LIMIT ?", (BATCH,))
-    by_agent: dict[str, list[str]] = {}
-    for agent, fact in rows:
-        by_agent.setdefault(str(agent), []).append(str(fact))
-    if not by_agent:
+    if not store.execute("SELECT 1 FROM dirty LIMIT 1"):
         return set()
     with store.transaction() as tx:
-        for agent, facts in by_agent.items():
-            _settle_facts(tx, agent, facts, day_number(today), settings)
+        agents = _settle_batch(tx, today, settings)
         crash_point("settle written")
     crash_point("settle committed")
+    return agents
+
+
+def _settle_batch(tx: Tx, today: date, settings: Settings) -> set[str]:
+    by_agent: dict[str, list[str]] = {}
+    for agent, fact in tx.execute("SELECT agent_id, fact_id FROM dirty LIMIT ?", (BATCH,)):
+        by_agent.setdefault(str(agent), []).append(str(fact))
+    for agent, facts in by_agent.items():
+        _settle_facts(tx, agent, facts, day_number(today), settings)
     return set(by_agent)
 
 
 def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int, settings: Settings) -> None:
     facts = [*facts, *later_wordings(tx.store, agent, facts)]
-    scoring = agent_limits(tx.store, agent, settings).scoring
-    found = derive(tx.store, agent, facts, day, settings)
-    numbers = _numbers(tx.store, agent, facts)
-    live = {each.fact_id: (numbers[each.fact_id][1], each.category) for each in found if each.state == "live"}
-    entries = _index_entries(tx.store, agent, live)
+    evidence = gather(tx.store, agent, facts)
+    limits = agent_limits(tx.store, agent, settings)
+    found = derived_from(evidence, facts, day, limits)
     for each in found:
-        text = numbers[each.fact_id][1]
+        text = evidence.facts[each.fact_id].text
         each.distilled, each.summary = each.distilled or distilled(text), summary(text)
+    numbers = {each.fact_id: evidence.facts[each.fact_id].n for each in found}
     # All derived rows before all entries: a statement between two index writes makes the index flush its pages.
-    tx.run_bulk(_UPSERT_DERIVED, [_derived_row(numbers[each.fact_id][0], each, day, scoring) for each in found])
+    tx.run_bulk(_UPSERT_DERIVED, [_derived_row(numbers[each.fact_id], each, day, limits.scoring) for each in found])
     for each in found:
-        if each.fact_id not in entries:
-            remove_entry(tx, numbers[each.fact_id][0])
-    write_entries(tx, {numbers[fact][0]: entry for fact, entry in entries.items()})
+        if each.state != "live":
+            remove_entry(tx, numbers[each.fact_id])
+    write_entries(tx, {numbers[each.fact_id]: _index_entry(evidence, each) for each in found if each.state == "live"})
     keys = _JSON.encode(list(facts)).decode()
     tx.run("DELETE FROM dirty WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))", (agent, keys))
 
 
-def _numbers(store: Store, agent: str, facts: Sequence[str]) -> dict[str, tuple[int, str]]:
-    rows: list[tuple[Any, ...]] = store.execute(
-        "SELECT id, n, text FROM facts WHERE agent_id = ? AND id IN (SELECT value FROM json_each(?))",
-        (agent, _JSON.encode(list(facts)).decode()),
-    )
-    return {fact: (n, text) for fact, n, text in rows}
-
-
-def _index_entries(store: Store, agent: str, live: Mapping[str, tuple[str, str]]) -> dict[str, Entry]:
-    """The index entry of each live fact, given its text and category: where it stands, what belongs to it."""
-    rows = store.execute(
-        "SELECT fact_id, headings, metadata, code FROM mentions INDEXED BY mentions_fact WHERE agent_id = ?"
-        " AND fact_id IN (SELECT value FROM json_each(?)) ORDER BY fact_id, date DESC",
-        (agent, _JSON.encode(list(live)).decode()),
-    )
+def _index_entry(evidence: Evidence, each: Derived) -> Entry:
+    """The index entry of a live fact: where it stands, and what belongs to it, of the latest place first."""
     # A dict keeps the order and drops what repeats.
-    parts: dict[str, tuple[dict[str, None], ...]] = {fact: ({}, {}, {}) for fact in live}
-    for fact, heading_json, metadata_json, code in rows:
-        headings, extra, urls = parts[str(fact)]
-        meta = metadata_of(metadata_json)
-        headings.update(dict.fromkeys(_strings.decode(str(heading_json))))
+    headings: dict[str, None] = {}
+    extra: dict[str, None] = {}
+    urls: dict[str, None] = {}
+    for place in sorted(evidence.mentions.get(each.fact_id, []), key=_date_of, reverse=True):
+        meta = metadata_of(place.metadata)
+        headings.update(dict.fromkeys(_strings.decode(place.headings)))
         urls.update(dict.fromkeys(meta.urls))
-        extra.update(dict.fromkeys([*meta.urls, *meta.commands, *meta.paths, *meta.people, str(code)]))
-    return {
-        fact: Entry(text, list(parts[fact][0]), category, _joined(parts[fact][1]), agent, list(parts[fact][2]))
-        for fact, (text, category) in live.items()
-    }
+        extra.update(dict.fromkeys([*meta.urls, *meta.commands, *meta.paths, *meta.people, place.code]))
+    text = evidence.facts[each.fact_id].text
+    return Entry(text, list(headings), each.category, _joined(extra), evidence.agent_id, list(urls))
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -36,6 +36,12 @@ ResultRow: TypeAlias = tuple[Value, ...]
 BUSY_LIMIT_S = 30.0
 """How long a statement waits for another process's write lock."""
 _BUSY_PAUSE_S = 0.005
+_PRAGMAS = (
+    "journal_mode=WAL", "synchronous=FULL", "busy_timeout=0", "foreign_keys=ON", "secure_delete=ON",
+    # KiB. The ids of facts are hashes: a batch of notes touches a thousand pages, and those that do not fit are
+    # written twice.
+    "cache_size=-8000",
+)  # fmt: skip
 _INT32 = 2**31
 _INT64 = 2**63
 
@@ -55,7 +61,7 @@ class Database:
         self._in_transaction = False
         connect = libsql_experimental.connect
         self._connection = self._guarded(lambda: connect(str(path), isolation_level=None))
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=0", "foreign_keys=ON", "secure_delete=ON"):
+        for pragma in _PRAGMAS:
             self._patiently(f"PRAGMA {pragma}", ())
 
     def execute(self, sql: str, parameters: tuple[Value, ...] = ()) -> list[ResultRow]:

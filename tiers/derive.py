@@ -5,6 +5,7 @@ One query a table for a whole batch of facts; the rules are plain functions over
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..clock import MS_PER_DAY, day_number
@@ -45,7 +46,11 @@ def derive(
     model made it: they come from the text.
     """
     evidence = gather(store, agent_id, fact_ids)
-    limits = agent_limits(store, agent_id, settings)
+    return derived_from(evidence, fact_ids, today, agent_limits(store, agent_id, settings))
+
+
+def derived_from(evidence: Evidence, fact_ids: Sequence[str], today: int, limits: Limits) -> list[Derived]:
+    """The same from evidence that was gathered for these facts."""
     return [_derive_one(evidence, fact, today, limits) for fact in dict.fromkeys(fact_ids) if fact in evidence.facts]
 
 
@@ -64,6 +69,7 @@ def chain(evidence: Evidence, fact: str) -> Iterator[str]:
             return
 
 
+@lru_cache(maxsize=1024)
 def mention_ms(date: str) -> int:
     """Milliseconds of a mention's date: 00:00 UTC, or the clock time written beside it."""
     minutes = int(date[11:13]) * 60 + int(date[14:16]) if len(date) > 10 else 0
@@ -72,8 +78,10 @@ def mention_ms(date: str) -> int:
 
 def _derive_one(evidence: Evidence, fact: str, today: int, limits: Limits) -> Derived:
     standing = evidence.counting(fact)
-    created = _created_at(evidence, fact)
-    said = _said(evidence, fact)
+    mentions = standing or evidence.mentions.get(fact, [])
+    wordings = list(chain(evidence, fact)) if fact in evidence.edits else [fact]
+    created = _created_at(evidence, fact, mentions)
+    said = _said(evidence, wordings, mentions)
     derived = Derived(
         agent_id=evidence.agent_id,
         fact_id=fact,
@@ -83,9 +91,9 @@ def _derive_one(evidence: Evidence, fact: str, today: int, limits: Limits) -> De
         kind=said.kind,
         task_state=said.task_state,
         created_at=created,
-        latest_day=_latest_day(standing or evidence.mentions.get(fact, []), created),
+        latest_day=_latest_day(mentions, created),
         on_page=any(each.on_page for each in standing),
-        access_days=sum(evidence.access.get(each, _UNREAD)[0] for each in chain(evidence, fact)),
+        access_days=sum([evidence.access.get(each, _UNREAD)[0] for each in wordings]),
         last_read=evidence.access.get(fact, _UNREAD)[1],
         distilled=_distilled(evidence.edits.get(fact, {}).get("distilled")),
         summary="",
@@ -94,10 +102,9 @@ def _derive_one(evidence: Evidence, fact: str, today: int, limits: Limits) -> De
     return derived
 
 
-def _said(evidence: Evidence, fact: str) -> _Said:
-    mentions = evidence.counting(fact) or evidence.mentions.get(fact, [])
-    latest = max(mentions, key=Mention.order) if mentions else None
-    edits = _carried_edits(evidence, fact)
+def _said(evidence: Evidence, wordings: Sequence[str], mentions: Sequence[Mention]) -> _Said:
+    latest = max(mentions, key=Mention.order) if len(mentions) > 1 else mentions[0] if mentions else None
+    edits = _carried_edits(evidence, wordings)
     done = edits.get("done")
     return _Said(
         category=edits.get("category") or (latest.category if latest else "") or DEFAULT_CATEGORY,
@@ -107,10 +114,10 @@ def _said(evidence: Evidence, fact: str) -> _Said:
     )
 
 
-def _carried_edits(evidence: Evidence, fact: str) -> Mapping[str, str | None]:
+def _carried_edits(evidence: Evidence, wordings: Sequence[str]) -> Mapping[str, str | None]:
     """For each field the edit of the newest wording that has one; a withdrawn edit hides the older ones too."""
     carried: dict[str, str | None] = {}
-    for each in chain(evidence, fact):
+    for each in wordings:
         carried = {**evidence.edits.get(each, {}), **carried}
     return carried
 
@@ -128,13 +135,12 @@ def _task_state(done: str) -> str:
     return "done" if done.lower() in _DONE else "open"
 
 
-def _created_at(evidence: Evidence, fact: str) -> int:
+def _created_at(evidence: Evidence, fact: str, mentions: Sequence[Mention]) -> int:
     """The earliest date; with a place that has none of its own, or with none left, not later than first_seen."""
-    standing = evidence.counting(fact)
-    mentions = standing or evidence.mentions.get(fact, [])
     dates = [mention_ms(each.date) for each in mentions if each.date]
-    if not standing or any(each.on_page or not each.date or each.path == COMMAND_PATH for each in mentions):
-        dates.append(evidence.facts[fact])
+    undated = [each for each in mentions if each.on_page or not each.date or each.path == COMMAND_PATH]
+    if undated or not evidence.counting(fact):
+        dates.append(evidence.facts[fact].first_seen)
     return min(dates)
 
 
@@ -146,7 +152,7 @@ def _latest_day(mentions: Sequence[Mention], created_at: int) -> int:
 def _state(evidence: Evidence, derived: Derived, today: int, limits: Limits) -> FactState:
     fact = derived.fact_id
     edits = evidence.edits.get(fact, {})
-    old = today - evidence.facts[fact] // MS_PER_DAY >= limits.expiry_days
+    old = today - evidence.facts[fact].first_seen // MS_PER_DAY >= limits.expiry_days
     if fact in evidence.forgotten:
         return "forgotten"
     if not evidence.counting(fact):
@@ -178,11 +184,12 @@ def _is_merged(evidence: Evidence, fact: str, whole: str | None) -> bool:
 
 
 def _fullness(evidence: Evidence, fact: str) -> tuple[int, int, str]:
-    return _day_of(evidence, fact), evidence.lengths[fact], fact
+    return _day_of(evidence, fact), len(evidence.facts[fact].text), fact
 
 
 def _day_of(evidence: Evidence, fact: str) -> int:
-    return _latest_day(evidence.counting(fact), _created_at(evidence, fact))
+    standing = evidence.counting(fact)
+    return _latest_day(standing, _created_at(evidence, fact, standing))
 
 
 def _is_stored_only(evidence: Evidence, fact: str) -> bool:

@@ -12,7 +12,7 @@ _strings = msgspec.json.Decoder(list[str])
 
 
 class Mention(msgspec.Struct, frozen=True):
-    """One place of a fact, as far as derived values need it."""
+    """One place of a fact, as far as derived values and the index need it; `headings` and `metadata` are JSON."""
 
     device: str
     path: str
@@ -23,6 +23,9 @@ class Mention(msgspec.Struct, frozen=True):
     importance: float
     kind: str
     task_state: str
+    headings: str
+    metadata: str
+    code: str
     on_page: bool
 
     def order(self) -> tuple[bool, str, str, int, str, int]:
@@ -30,17 +33,23 @@ class Mention(msgspec.Struct, frozen=True):
         return not self.on_page, self.date, self.path, self.line_from, self.device, self.n
 
 
+class Stated(msgspec.Struct, frozen=True):
+    """The row of a fact; `first_seen` in ms."""
+
+    n: int
+    text: str
+    first_seen: int
+
+
 class Evidence(msgspec.Struct):
     """Everything the rows say about some facts, the earlier wordings behind them and the facts they gave way to.
 
-    `facts` maps an id to first_seen [ms], `lengths` to the characters of its text; `mentions` holds all mentions,
-    `standing` those that count; `access` the days on which somebody read it and the last of them; `held` are facts
-    that somebody put into hot state.
+    `mentions` holds all mentions, `standing` those that count; `access` the days on which somebody read it and the last
+    of them; `held` are facts that somebody put into hot state.
     """
 
     agent_id: str
-    facts: dict[str, int]
-    lengths: dict[str, int]
+    facts: dict[str, Stated]
     mentions: dict[str, list[Mention]]
     standing: dict[str, list[Mention]]
     edits: dict[str, dict[str, str | None]]
@@ -62,11 +71,9 @@ def gather(store: Store, agent_id: str, fact_ids: Sequence[str]) -> Evidence:
     """Read the rows about these facts, about those they came from, and about those they gave way to."""
     keys = _with_linked(store, agent_id, fact_ids)
     mentions = _mentions(store, agent_id, keys)
-    facts = _facts(store, agent_id, keys)
     return Evidence(
         agent_id=agent_id,
-        facts={fact: seen for fact, (seen, _) in facts.items()},
-        lengths={fact: length for fact, (_, length) in facts.items()},
+        facts=_facts(store, agent_id, keys),
         mentions=mentions,
         standing=_standing(store, agent_id, mentions),
         edits=_edits(store, agent_id, keys),
@@ -128,31 +135,28 @@ def _with_linked(store: Store, agent_id: str, fact_ids: Sequence[str]) -> str:
     return _JSON.encode([row[0] for row in rows]).decode()
 
 
-def _facts(store: Store, agent_id: str, keys: str) -> dict[str, tuple[int, int]]:
+def _facts(store: Store, agent_id: str, keys: str) -> dict[str, Stated]:
     rows = store.execute(
-        "SELECT id, first_seen, length(text) FROM facts WHERE agent_id = ? AND id IN (SELECT value FROM json_each(?))",
+        "SELECT id, n, text, first_seen FROM facts WHERE agent_id = ? AND id IN (SELECT value FROM json_each(?))",
         (agent_id, keys),
     )
-    return {str(fact): (int(seen or 0), int(length or 0)) for fact, seen, length in rows}
+    return {str(fact): Stated(int(n or 0), str(text), int(seen or 0)) for fact, n, text, seen in rows}
 
 
 def _mentions(store: Store, agent_id: str, keys: str) -> dict[str, list[Mention]]:
     rows = store.execute(
-        "SELECT fact_id, device, path, n, line_from, date, category, importance, kind, task_state"
+        "SELECT fact_id, device, path, n, line_from, date, category, importance, kind, task_state,"
+        " headings, metadata, code"
         # Left to itself the planner walks through all mentions of the agent by their primary key.
         " FROM mentions INDEXED BY mentions_fact WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))",
         (agent_id, keys),
     )
     page = page_path(agent_id)
     found: dict[str, list[Mention]] = {}
-    for fact, device, path, n, line, date, category, importance, kind, task_state in rows:
-        found.setdefault(str(fact), []).append(
-            Mention(
-                device=str(device), path=str(path), n=int(n or 0), line_from=int(line or 0), date=str(date),
-                category=str(category), importance=float(importance or 0), kind=str(kind), task_state=str(task_state),
-                on_page=path == page,
-            )
-        )  # fmt: skip
+    for fact, *values in rows:
+        # Of some hundred thousand rows each conversion counts; the table is STRICT.
+        each = Mention(*values, on_page=values[1] == page)  # type: ignore[arg-type, misc]
+        found.setdefault(str(fact), []).append(each)
     return found
 
 
