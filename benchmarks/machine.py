@@ -1,6 +1,7 @@
 """A machine of a user for the benchmarks: own folders, the real daemon as a process, its socket and its costs."""
 
 import http.client
+import itertools
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -175,6 +177,43 @@ class Machine:
         for pid in family:
             family += parents.get(pid, [])
         return family
+
+
+class Peak:
+    """Watches memory and the times of `status` and of a search from a thread."""
+
+    def __init__(self, one: Machine, questions: list[str]) -> None:
+        self.mb = 0.0
+        self.slowest_status_ms = 0.0
+        self.searches_ms: list[float] = []
+        self._questions = itertools.cycle(questions)
+        self._machine = one
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    @property
+    def slowest_search_ms(self) -> float:
+        """The slowest search; there has to have been one."""
+        return max(self.searches_ms)
+
+    def start(self) -> None:
+        """Look twice a second from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.5):
+            started = time.perf_counter()
+            self._machine.status()
+            self.slowest_status_ms = max(self.slowest_status_ms, (time.perf_counter() - started) * 1000)
+            started = time.perf_counter()
+            self._machine.retrieve(next(self._questions))
+            self.searches_ms.append((time.perf_counter() - started) * 1000)
+            self.mb = max(self.mb, self._machine.pss_mb())
 
 
 @contextmanager

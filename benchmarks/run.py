@@ -1,6 +1,6 @@
 """Runs every benchmark and prints each figure beside its limit and beside the bare minimum of the same run.
 
-    python benchmarks/run.py [--quick] [daily scan cloud search retrieval]
+    python benchmarks/run.py [--quick] [daily scan commands cloud search retrieval]
 
 `--quick` takes a tenth of the notes and facts; its figures are for a look, not for the budgets.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cloud
+import commands
 import daily
 import retrieval
 import scan
@@ -31,6 +32,7 @@ def main() -> int:
     benchmarks: dict[str, Callable[[], object]] = {
         "daily": lambda: daily.main(5_000 // part, 50 // part, 60 / part),
         "scan": lambda: scan.main(10_000 // part),
+        "commands": lambda: commands.main(100_000 // part),
         "cloud": lambda: cloud.main(1_000 // part),
         "search": lambda: search.main(200_000 // part),
         "retrieval": retrieval.main,

@@ -4,12 +4,10 @@ python benchmarks/scan.py [--notes 10000]
 """
 
 import argparse
-import itertools
-import threading
 import time
 from pathlib import Path
 
-from machine import Machine, machine
+from machine import Machine, Peak, machine
 from markdown_it import MarkdownIt
 from notes import Needle, write_notes
 from table import Measure, median, p95, show
@@ -22,7 +20,7 @@ def main(notes: int = 10_000) -> None:
     with machine() as one:
         needles = write_notes(one.notes, notes)
         floor = _parse_all(one.notes)
-        peak = _Peak(one, [needle.question for needle in needles])
+        peak = Peak(one, [needle.question for needle in needles])
         started = time.monotonic()
         one.start()
         peak.start()
@@ -105,40 +103,6 @@ def _parse_all(folder: Path) -> float:
 
 def _megabytes(folder: Path) -> float:
     return sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-
-
-class _Peak:
-    """Watches memory and the times of `status` and of a search from a thread."""
-
-    def __init__(self, one: Machine, questions: list[str]) -> None:
-        self.mb = 0.0
-        self.slowest_status_ms = 0.0
-        self.searches_ms: list[float] = []
-        self._questions = itertools.cycle(questions)
-        self._machine = one
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-
-    @property
-    def slowest_search_ms(self) -> float:
-        return max(self.searches_ms)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._ended.wait(0.5):
-            started = time.perf_counter()
-            self._machine.status()
-            self.slowest_status_ms = max(self.slowest_status_ms, (time.perf_counter() - started) * 1000)
-            started = time.perf_counter()
-            self._machine.retrieve(next(self._questions))
-            self.searches_ms.append((time.perf_counter() - started) * 1000)
-            self.mb = max(self.mb, self._machine.pss_mb())
 
 
 if __name__ == "__main__":

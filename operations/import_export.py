@@ -1,6 +1,7 @@
 """`import`: takes in what `export` wrote. Known facts stay, forgotten ones stay forgotten, twice changes nothing."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,18 +10,19 @@ import msgspec
 
 from ..errors import AccessError, NoInputError, UsageError
 from ..model import Metadata, fact_id
-from ..store import Store, Tx
+from ..store import Store
 from ..store.forget import forget_fact
 from ..store.thread import Priority
 from ..store.versions import is_forgotten, set_edit
 from .export import FORMAT, VERSION
 from .memory import Memory, report_progress
 from .requests import ImportRequest
-from .taking_in import Incoming, batches, masked, take_fact, take_hot_item, take_tree_node
+from .taking_in import Incoming, batches, masked, take_facts, take_hot_item, take_tree_node
 from .tier_replies import ImportReply
 
 _CARRIED_EDITS = ("after", "superseded_by", "merged_into", "pin", "distilled")
 """Edits that a fact's own values do not hold already."""
+_NOTHING = Metadata()
 _STATES = ("live", "superseded", "merged")
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
@@ -98,31 +100,32 @@ def _read(path: Path) -> _Export:
     return given
 
 
-def _take(store: Store, agent: str, some: Any, names: dict[str, str], reply: ImportReply) -> None:
+def _take(store: Store, agent: str, some: Sequence[_Fact], names: dict[str, str], reply: ImportReply) -> None:
     with store.transaction() as tx:
-        for each in some:
-            _take_one(tx, agent, each, names, reply)
+        outcomes = take_facts(tx, agent, [_incoming(each) for each in some])
+        for each, (taken, fact) in zip(some, outcomes, strict=True):
+            if taken == "empty":
+                reply.skipped += 1
+                continue
+            setattr(reply, taken, getattr(reply, taken) + 1)
+            if taken == "facts":
+                for field in _CARRIED_EDITS:
+                    if (value := each.edits.get(field)) is not None:
+                        set_edit(tx, agent, fact, field, names.get(value, value))
 
 
-def _take_one(tx: Tx, agent: str, given: _Fact, names: dict[str, str], reply: ImportReply) -> None:
-    incoming = Incoming(
+def _incoming(given: _Fact) -> Incoming:
+    return Incoming(
         given.text, given.category, min(1.0, max(0.0, given.importance)),
         round(min(given.first_seen, given.created_at) * 1000), given.reads, given.last_read,
         masked_metadata(given.metadata), given.kind, given.task_state, verbatim=True,
     )  # fmt: skip
-    taken, fact = take_fact(tx, agent, incoming)
-    if taken == "empty":
-        reply.skipped += 1
-        return
-    setattr(reply, taken, getattr(reply, taken) + 1)
-    if taken == "facts":
-        for field in _CARRIED_EDITS:
-            if (value := given.edits.get(field)) is not None:
-                set_edit(tx, agent, fact, field, names.get(value, value))
 
 
 def masked_metadata(metadata: Metadata) -> Metadata:
     """Metadata of somebody else's making, with secrets masked."""
+    if metadata == _NOTHING:
+        return metadata
     return msgspec.convert(masked(msgspec.to_builtins(metadata)), Metadata)
 
 

@@ -19,7 +19,7 @@ from .legacy_cloud import read_legacy_cloud
 from .legacy_files import LegacyAgent, LegacyFact, LegacyItem, LegacyMemory, read_legacy
 from .memory import Memory, report_progress
 from .requests import ImportLegacyRequest
-from .taking_in import Incoming, batches, masked, take_fact, take_free, take_hot_item
+from .taking_in import Incoming, Taken, batches, masked, take_fact, take_facts, take_free, take_hot_item
 from .tier_replies import LegacyReply
 
 GENERAL = "general"
@@ -63,19 +63,23 @@ async def _take_agent(memory: Memory, agent: LegacyAgent, reply: LegacyReply) ->
 
 
 def _take_facts(store: Store, agent: str, some: Sequence[LegacyFact], reply: LegacyReply) -> None:
+    incoming = [
+        Incoming(
+            each.text, each.category or GENERAL, each.importance, _ms(store, each.created_at), each.access_count,
+            metadata=msgspec.convert(masked(msgspec.to_builtins(each.metadata)), type(each.metadata)),
+        )
+        for each in some
+    ]  # fmt: skip
     with store.transaction() as tx:
-        for each in some:
-            incoming = Incoming(
-                each.text, each.category or GENERAL, each.importance, _ms(store, each.created_at), each.access_count,
-                metadata=msgspec.convert(masked(msgspec.to_builtins(each.metadata)), type(each.metadata)),
-            )  # fmt: skip
-            fact = _take(tx, agent, incoming, reply)
+        for each, taken in zip(some, take_facts(tx, agent, incoming), strict=True):
+            fact = _counted(taken, reply)
             if fact and each.id and each.id != fact:
                 set_alias(tx, agent, each.id, fact)
 
 
-def _take(tx: Tx, agent: str, incoming: Incoming, reply: LegacyReply) -> str:
-    taken, fact = take_fact(tx, agent, incoming)
+def _counted(outcome: tuple[Taken, str], reply: LegacyReply) -> str:
+    """Count what became of a fact; its id, '' for one that is not there."""
+    taken, fact = outcome
     if taken != "empty":
         setattr(reply, taken, getattr(reply, taken) + 1)
     return "" if taken == "kept_forgotten" else fact
@@ -100,7 +104,7 @@ def _take_item(tx: Tx, agent: str, item: LegacyItem, reply: LegacyReply) -> bool
         item.text, item.category or GENERAL, item.importance, _ms(tx.store, item.timestamp),
         kind=KIND_OF_SECTION[item.section], task_state=("done" if item.done else "open") if tasks else "",
     )  # fmt: skip
-    fact = _take(tx, agent, incoming, reply)
+    fact = _counted(take_fact(tx, agent, incoming), reply)
     stamp = _JSON.encode({"timestamp": _ms(tx.store, item.timestamp) // 1000}).decode()
     return bool(fact) and take_hot_item(tx, agent, item.section, fact, stamp)
 

@@ -6,7 +6,7 @@ deleted only under a folder that could be listed (SPEC section 3).
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from ..store.files import FileRecord, drop_file, known_files, write_file
 from ..store.notes import StatedNote, apply_note, delete_note, own_statements
 from ..store.thread import Priority, StoreThread
 from .prepare import Prepared
-from .preparing import Preparer
+from .preparing import LONG_QUEUE, Preparer
 from .reading import Job
 from .settle import Settler
 from .twins import second_names
@@ -153,6 +153,7 @@ class Intake:
         # Newest names first, and the lock let go between batches: a note saved while the archive is still
         # being read is in within a moment.
         async with (
+            self._thread.roomy() if len(differing) > LONG_QUEUE else nullcontext(),
             Preparer(self._root, self._settings.notes, len(differing)) as preparer,
             aclosing(preparer.in_turn(batches, job, self._clock.now_ms)) as coming,
         ):

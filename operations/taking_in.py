@@ -1,22 +1,22 @@
 """Facts, hot items and tree nodes from another memory: what is known stays, what was forgotten stays forgotten."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from ..ingest.mask import mask_text
 from ..ingest.parse import parse_statement
-from ..model import Metadata, fact_id
+from ..model import Metadata, ParsedMention, fact_id
 from ..store import Tx
-from ..store.versions import is_forgotten, name_facts, set_hot_item, set_tree_node, state_fact
+from ..store.versions import Stated, name_facts, set_hot_item, set_tree_node, state_facts
 from .places import merged
 
 T = TypeVar("T")
 Taken: TypeAlias = Literal["facts", "already_there", "kept_forgotten", "empty"]
 
 BATCH = 200
-"""Facts a transaction: about 40 ms on the store thread."""
+"""Facts a transaction: about 60 ms on the store thread, most of it parsing."""
 _JSON = msgspec.json.Encoder(order="deterministic")
 
 
@@ -36,30 +36,61 @@ class Incoming(msgspec.Struct):
     """Whether the text is a fact's text already, made by the text rule."""
 
 
+class _Read(NamedTuple):
+    """An incoming fact whose text was read; its id is '' for a text without words."""
+
+    id: str
+    text: str
+    mention: ParsedMention
+    given: Incoming
+
+
 def take_fact(tx: Tx, agent_id: str, given: Incoming) -> tuple[Taken, str]:
-    """State a fact with its date and reads; returns what became of it, and its id ('' for a text without words).
+    """`take_facts` for one."""
+    return take_facts(tx, agent_id, [given])[0]
+
+
+def take_facts(tx: Tx, agent_id: str, given: Sequence[Incoming]) -> list[tuple[Taken, str]]:
+    """State facts with their dates and reads; returns what became of each, and its id ('' for a text without words).
 
     A fact that is live here is left as it is, but for an earlier date and more reads.
     """
+    read = [_read(agent_id, each) for each in given]
+    keys = _JSON.encode(sorted({each.id for each in read if each.id})).decode()
+    forgotten = _ids(tx, "forgotten", "version > lifted_version", agent_id, keys)
+    known = _ids(tx, "mentions INDEXED BY mentions_fact", "true", agent_id, keys)
+    new: dict[str, _Read] = {}
+    for each in read:
+        if each.id and each.id not in forgotten and each.id not in known:
+            new.setdefault(each.id, each)
+    if new:
+        state_facts(tx, agent_id, [_stated(each, tx.store.clock.now_ms()) for each in new.values()])
+    standing = [each for each in read if each.id and each.id not in forgotten]
+    _take_dates(tx, agent_id, standing, keys)
+    _take_reads(tx, agent_id, standing, keys)
+    return [_taken(each, forgotten, is_new=new.get(each.id) is each) for each in read]
+
+
+def _read(agent_id: str, given: Incoming) -> _Read:
     mention = parse_statement(given.text, given.category, given.importance)
     text = given.text if given.verbatim and mask_text(given.text)[0] == given.text else mention.text
-    fact = fact_id(agent_id, text)
-    if not text:
+    return _Read(fact_id(agent_id, text) if text else "", text, mention, given)
+
+
+def _taken(each: _Read, forgotten: set[str], *, is_new: bool) -> tuple[Taken, str]:
+    if not each.id:
         return "empty", ""
-    if is_forgotten(tx, agent_id, fact):
-        return "kept_forgotten", fact
-    known = _counts_here(tx, agent_id, fact)
-    if not known:
-        metadata = merged(given.metadata, mention.metadata)
-        category = given.category if given.verbatim else mention.category
-        state_fact(
-            tx, agent_id, text, category, given.importance, metadata, kind=given.kind or mention.kind,
-            task_state=given.task_state,
-        )  # fmt: skip
-    if given.first_seen < _first_seen(tx, agent_id, fact):
-        name_facts(tx, agent_id, [(agent_id, fact, text, given.first_seen, tx.next_rev())])
-    _take_reads(tx, agent_id, fact, given)
-    return ("already_there" if known else "facts"), fact
+    if each.id in forgotten:
+        return "kept_forgotten", each.id
+    return ("facts" if is_new else "already_there"), each.id
+
+
+def _stated(each: _Read, now_ms: int) -> Stated:
+    given, mention = each.given, each.mention
+    return Stated(
+        each.id, each.text, given.category if given.verbatim else mention.category, given.importance,
+        merged(given.metadata, mention.metadata), given.kind or mention.kind, given.task_state, now_ms,
+    )  # fmt: skip
 
 
 def take_hot_item(tx: Tx, agent_id: str, section: str, key: str, value: str | None, *, deleted: bool = False) -> bool:
@@ -103,29 +134,53 @@ def batches(items: Sequence[T], size: int = BATCH) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _counts_here(tx: Tx, agent_id: str, fact: str) -> bool:
-    rows = tx.execute("SELECT 1 FROM mentions WHERE agent_id = ? AND fact_id = ? LIMIT 1", (agent_id, fact))
-    return bool(rows)
-
-
-def _first_seen(tx: Tx, agent_id: str, fact: str) -> int:
-    rows = tx.execute("SELECT first_seen FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact))
-    return int(rows[0][0] or 0) if rows else 0
-
-
-def _take_reads(tx: Tx, agent_id: str, fact: str, given: Incoming) -> None:
-    """The total of days is the larger of both; this device's own row grows by the difference."""
-    ((total, last),) = tx.execute(
-        "SELECT sum(days), max(last_day) FROM access WHERE agent_id = ? AND fact_id = ?", (agent_id, fact)
+def _ids(tx: Tx, table: str, condition: str, agent_id: str, keys: str) -> set[str]:
+    rows = tx.execute(
+        f"SELECT fact_id FROM {table} WHERE agent_id = ? AND {condition}"
+        " AND fact_id IN (SELECT value FROM json_each(?))",
+        (agent_id, keys),
     )
-    missing = given.reads - int(total or 0)
-    if missing > 0:
-        tx.run(
-            "INSERT INTO access VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (agent_id, fact_id, device) DO UPDATE SET"
-            " days = days + excluded.days, last_day = max(last_day, excluded.last_day), rev = excluded.rev",
-            (agent_id, fact, tx.device, missing, max(int(last or 0), given.last_read), tx.next_rev()),
-        )
-        tx.touch(agent_id, fact)
+    return {str(row[0]) for row in rows}
+
+
+def _take_dates(tx: Tx, agent_id: str, facts: Sequence[_Read], keys: str) -> None:
+    """The earlier date of first sight is the true one."""
+    rows = tx.execute(
+        "SELECT id, first_seen FROM facts WHERE agent_id = ? AND id IN (SELECT value FROM json_each(?))",
+        (agent_id, keys),
+    )
+    seen = {str(fact): int(first or 0) for fact, first in rows}
+    earlier: dict[str, _Read] = {}
+    for each in facts:
+        if each.given.first_seen < seen.get(each.id, 0):
+            seen[each.id] = each.given.first_seen
+            earlier[each.id] = each
+    name_facts(
+        tx, agent_id,
+        [(agent_id, fact, each.text, each.given.first_seen, tx.next_rev()) for fact, each in earlier.items()],
+    )  # fmt: skip
+
+
+def _take_reads(tx: Tx, agent_id: str, facts: Sequence[_Read], keys: str) -> None:
+    """The total of days is the larger of both; this device's own row grows by the difference."""
+    rows = tx.execute(
+        "SELECT fact_id, sum(days), max(last_day) FROM access WHERE agent_id = ?"
+        " AND fact_id IN (SELECT value FROM json_each(?)) GROUP BY fact_id",
+        (agent_id, keys),
+    )
+    reads = {str(fact): (int(total or 0), int(last or 0)) for fact, total, last in rows}
+    for each in facts:
+        total, last = reads.get(each.id, (0, 0))
+        missing = each.given.reads - total
+        if missing > 0:
+            last = max(last, each.given.last_read)
+            tx.run(
+                "INSERT INTO access VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (agent_id, fact_id, device) DO UPDATE SET"
+                " days = days + excluded.days, last_day = max(last_day, excluded.last_day), rev = excluded.rev",
+                (agent_id, each.id, tx.device, missing, last, tx.next_rev()),
+            )
+            tx.touch(agent_id, each.id)
+            reads[each.id] = (each.given.reads, last)
 
 
 def _has(tx: Tx, table: str, condition: str, *values: str) -> bool:

@@ -33,15 +33,11 @@ T = TypeVar("T")
 Value: TypeAlias = str | int | float | bytes | None
 ResultRow: TypeAlias = tuple[Value, ...]
 
+CACHE_KIB = 2_000
+"""What the library keeps of the file by itself."""
 BUSY_LIMIT_S = 30.0
 """How long a statement waits for another process's write lock."""
 _BUSY_PAUSE_S = 0.005
-_PRAGMAS = (
-    "journal_mode=WAL", "synchronous=FULL", "busy_timeout=0", "foreign_keys=ON", "secure_delete=ON",
-    # KiB. The ids of facts are hashes: a batch of notes touches a thousand pages, and those that do not fit are
-    # written twice.
-    "cache_size=-8000",
-)  # fmt: skip
 _INT32 = 2**31
 _INT64 = 2**63
 
@@ -61,7 +57,7 @@ class Database:
         self._in_transaction = False
         connect = libsql_experimental.connect
         self._connection = self._guarded(lambda: connect(str(path), isolation_level=None))
-        for pragma in _PRAGMAS:
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=0", "foreign_keys=ON", "secure_delete=ON"):
             self._patiently(f"PRAGMA {pragma}", ())
 
     def execute(self, sql: str, parameters: tuple[Value, ...] = ()) -> list[ResultRow]:
@@ -71,6 +67,10 @@ class Database:
     def run(self, sql: str, parameters: tuple[Value, ...] = ()) -> int:
         """Run one statement and return how many rows it changed."""
         return self._patiently(sql, _bindable(sql, parameters))[1]
+
+    def keep_pages(self, kib: int) -> None:
+        """How much of the file the library keeps in memory [KiB]; what is over that is let go of at once."""
+        self.execute(f"PRAGMA cache_size = -{kib:d}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

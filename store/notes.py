@@ -7,15 +7,10 @@ import msgspec
 from ..model import Metadata, NoteState, ParsedMention, ParsedNote, fact_id
 from .chunks import cut, mask_lines
 from .store import Store, Tx
-from .versions import name_facts, set_edit, withdraw_edit
+from .versions import insert_mentions, name_facts, set_edit, withdraw_edit
 
 _JSON = msgspec.json.Encoder()
 _strings = msgspec.json.Decoder(list[str])
-_INSERT_MENTIONS = (
-    "INSERT OR REPLACE INTO mentions SELECT "
-    + ", ".join(f"value ->> {place}" for place in range(16))
-    + " FROM json_each(?)"
-)
 _EXPLICIT_FIELDS = ("category", "importance", "task_state")
 
 
@@ -198,7 +193,7 @@ def _write_mentions(tx: Tx, note: StatedNote, kept: Sequence[tuple[str, ParsedMe
         touched += [fact, *(each.fact_id for each in old[n : n + 1])]
         if fact in said_before:
             _withdraw_edits(tx, note.agent_id, fact, said_before[fact], mention)
-    tx.run_bulk(_INSERT_MENTIONS, rows)
+    insert_mentions(tx, rows)
     touched += [each.fact_id for each in old[len(kept) :]]
     if len(kept) < len(old):
         tx.run(

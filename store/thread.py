@@ -4,14 +4,18 @@ import asyncio
 import enum
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import StoreDamagedError
+from .adapter import CACHE_KIB
 from .store import Store
 
 T = TypeVar("T")
+
+_ROOMY_KIB = 16_000
 
 
 class Priority(enum.IntEnum):
@@ -65,6 +69,18 @@ class StoreThread:
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._jobs.put(_Job(priority, next(self._numbers), work, future))
         return await future
+
+    @asynccontextmanager
+    async def roomy(self) -> AsyncIterator[None]:
+        """Keep more of the file in memory meanwhile, for work in large transactions.
+
+        The ids of facts are hashes: a batch touches a thousand pages, and those that do not fit are written twice.
+        """
+        await self.call(lambda store: store.db.keep_pages(_ROOMY_KIB))
+        try:
+            yield
+        finally:
+            await self.call(lambda store: store.db.keep_pages(CACHE_KIB))
 
     async def close(self) -> None:
         """Finish what waits, then close the store and end the thread."""

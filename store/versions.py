@@ -1,18 +1,38 @@
 """What a person or agent sets by command: edits, hot items, tree nodes, reads, and facts without a note."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from ..model import COMMAND_PATH, Metadata, fact_id
+from .adapter import Value
 from .store import Tx
 
 _JSON = msgspec.json.Encoder()
+_INSERT_MENTIONS = (
+    "INSERT OR REPLACE INTO mentions SELECT "
+    + ", ".join(f"value ->> {place}" for place in range(16))
+    + " FROM json_each(?)"
+)
 _UNLESS_FORGOTTEN = (
     "WHERE NOT EXISTS (SELECT 1 FROM forgotten f WHERE f.agent_id = v.agent AND f.fact_id = v.fact"
     " AND f.version > f.lifted_version)"
 )
 """For rows `v` that name their agent and fact so."""
+
+
+class Stated(NamedTuple):
+    """A fact by command, on its way in; `first_seen` in ms."""
+
+    id: str
+    text: str
+    category: str
+    importance: float
+    metadata: Metadata
+    kind: str
+    task_state: str
+    first_seen: int
 
 
 def set_edit(tx: Tx, agent_id: str, fact: str, field: str, value: str | None) -> None:
@@ -128,3 +148,37 @@ def state_fact(
         if written:
             withdraw_edit(tx, agent_id, fact, field)
     return fact
+
+
+def state_facts(tx: Tx, agent_id: str, facts: Sequence[Stated]) -> None:
+    """State facts of which there is no mention yet, each once; like `state_fact`, with one statement a table."""
+    keys = _JSON.encode([each.id for each in facts]).decode()
+    edited = {
+        (str(fact), str(field))
+        for fact, field in tx.execute(
+            "SELECT fact_id, field FROM edits WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))"
+            " AND value IS NOT NULL",
+            (agent_id, keys),
+        )
+    }
+    name_facts(tx, agent_id, [(agent_id, each.id, each.text, each.first_seen, tx.next_rev()) for each in facts])
+    ((last,),) = tx.execute(
+        "SELECT max(n) FROM mentions WHERE agent_id = ? AND device = ? AND path = ?",
+        (agent_id, tx.device, COMMAND_PATH),
+    )
+    first = last + 1 if isinstance(last, int) else 0
+    rows = [
+        (agent_id, tx.device, COMMAND_PATH, n, each.id, 0, 0, "", "[]", each.category, float(each.importance),
+         each.kind, each.task_state, _JSON.encode(each.metadata).decode(), "", tx.next_rev())
+        for n, each in enumerate(facts, first)
+    ]  # fmt: skip
+    insert_mentions(tx, rows)
+    for each in facts:
+        for field, written in (("category", True), ("importance", True), ("done", bool(each.task_state))):
+            if written and (each.id, field) in edited:
+                set_edit(tx, agent_id, each.id, field, None)
+
+
+def insert_mentions(tx: Tx, rows: Sequence[Sequence[Value]]) -> None:
+    """Write mentions, in place of those that have the same place; rows are whole rows of the table."""
+    tx.run_bulk(_INSERT_MENTIONS, rows)
