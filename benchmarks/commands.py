@@ -8,8 +8,9 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from machine import Machine, Peak, machine
 from notes import BLOCKS_A_NOTE, make_notes
@@ -25,42 +26,47 @@ def main(facts: int = 100_000) -> None:
     with machine() as one:
         notes = make_notes(facts // BLOCKS_A_NOTE)
         one.start()
-        written, times = 0, {}
-        for size in (facts // 1000, facts // 10, facts):
+        written, store, retrieve = 0, {}, {}
+        for size in (max(BLOCKS_A_NOTE, facts // 1000), facts // 10, facts):
             for note in islice(notes, size // BLOCKS_A_NOTE - written):
                 (one.notes / note.file).write_text(note.text, "utf-8")
             written = size // BLOCKS_A_NOTE
             one.settle(written)
-            times[size] = _store(one, size), _retrieve(one)
-        _growth(times)
+            store[size] = _timed(one, lambda: ("store", "--text", f"Noted at {time.time_ns()}", "--category", "bench"))
+            retrieve[size] = _timed(one, lambda: ("retrieve", "--query", "server migration"))
+        bare = f"{median([_bare() for _ in range(_RUNS)]):.0f} bare python"
+        show(
+            f"Whole processes beside a daemon, median of {_RUNS}",
+            [*_growth("store", store, bare), *_growth("retrieve", retrieve, bare)],
+        )
         _long_work(one, facts)
 
 
-def _store(one: Machine, size: int) -> float:
-    """Milliseconds of the median run; each stores a sentence of its own."""
-    words = [f"Measured {size} facts at {time.time_ns()} in run {number}" for number in range(_RUNS)]
-    return median([one.run("store", "--text", text, "--category", "bench", "--json")[0] * 1000 for text in words])
+class _Cost(NamedTuple):
+    """Of one command: milliseconds of the whole process, and CPU milliseconds that it took the daemon."""
+
+    whole: float
+    daemon: float
 
 
-def _retrieve(one: Machine) -> float:
-    return median([one.run("retrieve", "--query", "server migration", "--json")[0] * 1000 for _ in range(_RUNS)])
+def _timed(one: Machine, command: Callable[[], Sequence[str]]) -> _Cost:
+    """The median of some runs; the first, which may find a cold cache, does not count."""
+    one.run(*command(), "--json")
+    before = one.cpu_s()
+    whole = median([one.run(*command(), "--json")[0] * 1000 for _ in range(_RUNS)])
+    return _Cost(whole, (one.cpu_s() - before) / _RUNS * 1000)
 
 
-def _growth(times: dict[int, tuple[float, float]]) -> None:
-    bare = f"{median([_bare() for _ in range(_RUNS)]):.0f} bare python"
-    first, *later = times
-    measures = []
-    for place, command in enumerate(("store", "retrieve")):
-        least = times[first][place]
-        measures.append(Measure(f"memoryd {command} at {first:,}, ms", f"{least:.0f}", floor=bare))
-        for size in later:
-            spent = times[size][place]
-            percent = (spent / least - 1) * 100
-            shown = f"{spent:.0f} ({percent:+.0f} %)"
-            measures.append(
-                Measure(f"memoryd {command} at {size:,}, ms", shown, f"+{_GROWTH} %", percent <= _GROWTH, bare)
-            )
-    show(f"Whole processes beside a daemon, median of {_RUNS}", measures)
+def _growth(command: str, costs: dict[int, _Cost], bare: str) -> Iterator[Measure]:
+    first, *later = costs
+    least = costs[first]
+    yield Measure(f"{command} at {first:,} facts, ms", f"{least.whole:.0f}", "", None, bare)
+    yield Measure("  CPU of the daemon, ms", f"{least.daemon:.0f}")
+    for size in later:
+        percent = (costs[size].whole / least.whole - 1) * 100
+        shown = f"{costs[size].whole:.0f} ({percent:+.0f} %)"
+        yield Measure(f"{command} at {size:,} facts, ms", shown, f"+{_GROWTH} %", percent <= _GROWTH, bare)
+        yield Measure("  CPU of the daemon, ms", f"{costs[size].daemon:.0f}")
 
 
 def _bare() -> float:
@@ -71,18 +77,22 @@ def _bare() -> float:
 
 def _long_work(one: Machine, facts: int) -> None:
     """Work that walks through all of memory, while somebody asks for `status` twice a second."""
-    folder = one.root / "export"
-    measures = [
-        *_watched(one, "consolidate --mode daily", lambda: one.run("consolidate", "--mode", "daily", "--json")),
-        *_watched(one, "consolidate --mode full", lambda: one.run("consolidate", "--mode", "full", "--json")),
-        *_watched(one, "export", lambda: one.run("export", "--output", str(folder), "--json")),
-    ]
-    file, replies = str(folder / "memory.json"), []
-    measures += _watched(
-        one, "import for another agent",
-        lambda: replies.append(one.run("import", "--file", file, "--agent-id", "other", "--json")[1]),
-    )  # fmt: skip
-    show(f"Work on all of {facts:,} facts; {json.loads(replies[0])['facts']:,} of them imported", measures)
+    replies: dict[str, str] = {}
+
+    def run(*arguments: str) -> list[Measure]:
+        def work() -> None:
+            replies[arguments[0]] = one.run(*arguments, "--json")[1]
+
+        return _watched(one, " ".join(arguments[:3] if arguments[0] == "consolidate" else arguments[:1]), work)
+
+    measures = [*run("consolidate", "--mode", "daily"), *run("consolidate", "--mode", "full")]
+    measures += run("export", "--output", str(one.root / "export"))
+    file = json.loads(replies["export"])["files"][0]
+    measures += run("import", "--file", file, "--agent-id", "other")
+    show(
+        f"Work on all of {facts:,} facts; {json.loads(replies['import'])['facts']:,} imported for another agent",
+        measures,
+    )
 
 
 def _watched(one: Machine, what: str, work: Callable[[], object]) -> list[Measure]:
