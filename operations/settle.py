@@ -88,6 +88,7 @@ class Settler:
     def derived(self, agents: Iterable[str]) -> None:
         """The tiers of these agents have to follow what was derived."""
         self._derived.update(agents)
+        self.steps += bool(agents)
 
     async def _age(self, agent: str, day: int, priority: Priority) -> None:
         """A new day: every fact's score and own tier, in steps."""
