@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import aclosing, nullcontext
 from datetime import date
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -30,6 +29,7 @@ from .settle import Settler
 from .twins import second_names
 from .vanish import Hold, is_suspicious
 from .walk import Found, Walk, is_below_unknown, walk
+from .words import Words
 
 _TRUST_AFTER_NS = 2_000_000_000
 """A stamp younger than this when it was read may hide a second write within its granule (borg#3536)."""
@@ -208,8 +208,10 @@ class Intake:
     async def _apply_batch(self, batch: Sequence[Prepared], *, confirm: bool, priority: Priority) -> int:
         if not batch:
             return 0
-        write = partial(self._write, batch=batch, confirm=confirm, today=self._clock.today())
-        applied, emptied, derived = await self._thread.call(write, priority=priority)
+        today = self._clock.today()
+        applied, emptied, derived = await self._thread.call(
+            lambda store: self._write(store, batch, confirm, today), priority=priority
+        )
         if self.settler is not None:
             self.settler.derived(derived)
         for each in batch:
@@ -239,7 +241,7 @@ class Intake:
                 write_file(tx, each.record)
                 applied += each.parsed is not None
             crash_point("note written")
-            derived = self.settler.derive_within(tx, today) if self.settler is not None else set()
+            derived = self.settler.derive_within(tx, today, _words(batch)) if self.settler is not None else set()
         crash_point("note committed")
         return applied, emptied, derived
 
@@ -250,7 +252,7 @@ class Intake:
         old = own_statements(tx.store, each.name.agent_id, each.path)
         if old and not each.parsed.mentions and not (confirm or self.hold.is_due(each.path)):
             return False
-        new = [(fact_id(each.name.agent_id, mention.text), mention.text) for mention in each.parsed.mentions]
+        new = [(fact_id(each.name.agent_id, said.text), said.text) for said in each.parsed.mentions] if old else []
         note = StatedNote(
             agent_id=each.name.agent_id,
             path=each.path,
@@ -307,3 +309,12 @@ class Intake:
     def _announce(self, agent: str) -> None:
         if agent and agent != self._settings.agent_id and all(each.agent_id != agent for each in self.records.values()):
             self.new_agents.append(agent)
+
+
+def _words(batch: Sequence[Prepared]) -> dict[str, Words]:
+    return {
+        mention.text: words
+        for each in batch
+        if each.parsed is not None
+        for mention, words in zip(each.parsed.mentions, each.words, strict=True)
+    }

@@ -17,6 +17,7 @@ from ..ingest.parse import MOST_BLOCKS, parse_note
 from ..ingest.reader import FileRead, VanishedError, read_note
 from ..model import RULES, ParsedNote
 from ..store.files import FileRecord
+from .words import Words, words_of
 
 _DAY_NS = 86_400 * 10**9
 _EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
@@ -28,6 +29,7 @@ class Prepared(msgspec.Struct):
 
     `parsed` is None when the bytes are the ones that are stored already, when the file is too large
     even to keep, or when it could not be read (`record.state` says which). `gone` = it is not there.
+    `words` are those of the mentions of `parsed`, in their order.
     """
 
     path: str
@@ -35,6 +37,7 @@ class Prepared(msgspec.Struct):
     record: FileRecord
     parsed: ParsedNote | None = None
     gone: bool = False
+    words: list[Words] = []
 
 
 def prepare(
@@ -67,7 +70,7 @@ def prepare(
         if file.size <= settings.max_ingest_bytes:
             limit = f"more than {MOST_BLOCKS:,} list items, rows and paragraphs"
         record.reason = f"{limit}: backed up, not parsed"
-    return Prepared(path, name, record, parsed)
+    return Prepared(path, name, record, parsed, words=[words_of(each.text) for each in parsed.mentions])
 
 
 def given_up(

@@ -1,6 +1,6 @@
 """Derived values and the index follow the rows: drains `dirty` in short steps until nothing waits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from operator import attrgetter
@@ -20,6 +20,7 @@ from ..tiers.derive import derived_from
 from ..tiers.evidence import Evidence, gather, later_wordings
 from ..tiers.limits import agent_limits
 from ..tiers.tiering import own_tier, retier, retier_rest
+from .words import Words
 
 BATCH = 200
 """Facts a step: about 30 ms on the store thread."""
@@ -78,12 +79,13 @@ class Settler:
             self._derived |= agents
             self.steps += 1
 
-    def derive_within(self, tx: Tx, today: date) -> set[str]:
+    def derive_within(self, tx: Tx, today: date, words: Mapping[str, Words]) -> set[str]:
         """Derive and index a batch in the transaction that brought it, and so write the pages it touches once.
 
-        Returns its agents, for `derived`. What is too much for one step waits for `derive`.
+        `words` by text, as far as they are known. Returns the agents, for `derived`. What is too much for
+        one step waits for `derive`.
         """
-        return _settle_batch(tx, today, self._settings)
+        return _settle_batch(tx, today, self._settings, words)
 
     def derived(self, agents: Iterable[str]) -> None:
         """The tiers of these agents have to follow what was derived."""
@@ -103,41 +105,46 @@ def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
     if not store.execute("SELECT 1 FROM dirty LIMIT 1"):
         return set()
     with store.transaction() as tx:
-        agents = _settle_batch(tx, today, settings)
+        agents = _settle_batch(tx, today, settings, {})
         crash_point("settle written")
     crash_point("settle committed")
     return agents
 
 
-def _settle_batch(tx: Tx, today: date, settings: Settings) -> set[str]:
+def _settle_batch(tx: Tx, today: date, settings: Settings, known: Mapping[str, Words]) -> set[str]:
     by_agent: dict[str, list[str]] = {}
     for agent, fact in tx.execute("SELECT agent_id, fact_id FROM dirty LIMIT ?", (BATCH,)):
         by_agent.setdefault(str(agent), []).append(str(fact))
     for agent, facts in by_agent.items():
-        _settle_facts(tx, agent, facts, day_number(today), settings)
+        _settle_facts(tx, agent, facts, day_number(today), settings, known)
     return set(by_agent)
 
 
-def _settle_facts(tx: Tx, agent: str, facts: Sequence[str], day: int, settings: Settings) -> None:
+def _settle_facts(
+    tx: Tx, agent: str, facts: Sequence[str], day: int, settings: Settings, known: Mapping[str, Words]
+) -> None:
     facts = [*facts, *later_wordings(tx.store, agent, facts)]
     evidence = gather(tx.store, agent, facts)
     limits = agent_limits(tx.store, agent, settings)
     found = derived_from(evidence, facts, day, limits)
     for each in found:
         text = evidence.facts[each.fact_id].text
-        each.distilled, each.summary = each.distilled or distilled(text), summary(text)
+        words = known.get(text)
+        each.distilled = each.distilled or (words.distilled if words else distilled(text))
+        each.summary = words.summary if words else summary(text)
     numbers = {each.fact_id: evidence.facts[each.fact_id].n for each in found}
     # All derived rows before all entries: a statement between two index writes makes the index flush its pages.
     tx.run_bulk(_UPSERT_DERIVED, [_derived_row(numbers[each.fact_id], each, day, limits.scoring) for each in found])
     for each in found:
         if each.state != "live":
             remove_entry(tx, numbers[each.fact_id])
-    write_entries(tx, {numbers[each.fact_id]: _index_entry(evidence, each) for each in found if each.state == "live"})
+    live = [each for each in found if each.state == "live"]
+    write_entries(tx, {numbers[each.fact_id]: _index_entry(evidence, each, known) for each in live})
     keys = _JSON.encode(list(facts)).decode()
     tx.run("DELETE FROM dirty WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))", (agent, keys))
 
 
-def _index_entry(evidence: Evidence, each: Derived) -> Entry:
+def _index_entry(evidence: Evidence, each: Derived, known: Mapping[str, Words]) -> Entry:
     """The index entry of a live fact: where it stands, and what belongs to it, of the latest place first."""
     # A dict keeps the order and drops what repeats.
     headings: dict[str, None] = {}
@@ -149,7 +156,8 @@ def _index_entry(evidence: Evidence, each: Derived) -> Entry:
         urls.update(dict.fromkeys(meta.urls))
         extra.update(dict.fromkeys([*meta.urls, *meta.commands, *meta.paths, *meta.people, place.code]))
     text = evidence.facts[each.fact_id].text
-    return Entry(text, list(headings), each.category, _joined(extra), evidence.agent_id, list(urls))
+    body = known[text].body if text in known else ""
+    return Entry(text, list(headings), each.category, _joined(extra), evidence.agent_id, list(urls), body)
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ class Entry(msgspec.Struct, frozen=True):
     `extra` holds what belongs to the fact without being its words: URLs, commands, paths, code, people. `urls` are
     found by any piece of them as well (`search-url`).
     The blocks around it are no part of its entry: a question looks for them where they stand (neighbours.py).
+    `body` is `body_of(text)` where somebody has made it already.
     """
 
     text: str
@@ -24,6 +25,7 @@ class Entry(msgspec.Struct, frozen=True):
     extra: str = ""
     agent: str = ""
     urls: Sequence[str] = ()
+    body: str = ""
 
 
 _JSON = msgspec.json.Encoder()
@@ -85,9 +87,14 @@ def _write_urls(tx: Tx, wanted: dict[int, str]) -> None:
         tx.run(sql, (_JSON.encode(rows).decode(),))
 
 
+def body_of(text: str) -> str:
+    """What the column `body` holds of a text."""
+    return " ".join(index_tokens(text)[:_MAX_BODY])
+
+
 def _columns(entry: Entry) -> tuple[str, ...]:
     return (
-        " ".join(index_tokens(entry.text)[:_MAX_BODY]),
+        entry.body or body_of(entry.text),
         _side("\n".join(entry.headings)),
         _side(entry.category),
         " ".join([*(index_tokens(entry.extra)[:_MAX_SIDE] if entry.extra else ()), *day_tokens(entry.text)]),
