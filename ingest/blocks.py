@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -10,8 +9,9 @@ from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
 from .dates import first_date, heading_time, leading_time
-from .marks import BARE_CALLOUT, BOLD_KEY, PSEUDO_BULLET
-from .words import MARKDOWN, fact_text, has_words, strip_html, without_comments
+from .marks import BARE_CALLOUT, BOLD_KEY, BOLD_ONLY, PSEUDO_BULLET
+from .pieces import line_range, parsed_pieces
+from .words import fact_text, has_words, strip_html, without_comments
 
 BlockKind: TypeAlias = Literal[
     "paragraph", "item", "row", "quote", "code", "heading", "rule", "html", "comment", "table_head"
@@ -19,22 +19,13 @@ BlockKind: TypeAlias = Literal[
 
 _MANY = 4_000
 """A paragraph of several lines with more characters is cut into its lines."""
-_PIECE_LINES = 8_000
-"""Parsed at once: the parser's tokens take fifty times the room of the text. More than any day of a person has."""
-_MOST_TOKENS = 90_000
-"""A table that makes more tokens than this is not parsed in a larger piece."""
 _FOR_EVER = 1 << 60
 _LABEL = 80
-_BOLD_ONLY = re.compile(r"\s*(?:[^\w\s*_]{1,3}\s*)?(?:\*\*[^*\n]+\*\*|__[^_\n]+__)\s*[:：]?\s*\Z")
 _UNDERLINE = re.compile(r"\s*(?:={2,}|-{4,})\s*\Z")
 _CLOSED_FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})\s*\Z")
 _NEST = frozenset({"bullet_list_open", "ordered_list_open", "paragraph_open", "table_open", "blockquote_open"})
 _BELOW_LABEL = frozenset({"bullet_list_open", "ordered_list_open", "table_open"})
 _UNTIL = re.compile(r"[\s>*+-]*(?=\S)")
-
-
-class TooManyBlocksError(Exception):
-    """The note has more blocks than anybody writes: its facts would take hundreds of times the room of its bytes."""
 
 
 class Heading(msgspec.Struct):
@@ -75,39 +66,9 @@ class Blocks:
 
     def __iter__(self) -> Iterator[Block]:
         lines, offset = self._lines, self._offset
-        start, size = 0, _PIECE_LINES
-        while start < len(lines):
-            piece = lines[start : start + size]
-            env: dict[str, Any] = {}
-            tokens: list[Token] = []
-            MARKDOWN.block.parse("\n".join(piece), MARKDOWN, env, tokens)
-            last = start + len(piece) >= len(lines)
-            count, end = (len(tokens), len(piece)) if last else _whole_blocks(tokens)
-            if not (tokens or env):  # nothing but blank lines
-                start += len(piece)
-                continue
-            if not end:
-                if len(tokens) > _MOST_TOKENS:
-                    raise TooManyBlocksError
-                size *= 2 if len(tokens) * 4 > _MOST_TOKENS else 4
-                continue
+        for start, piece, tokens in parsed_pieces(lines, self.env):
             self._lines, self._offset = piece, offset + start
-            self._keep_definitions(env, start, end)
-            yield from self._walk(tokens[:count])
-            start, size = start + end, _PIECE_LINES
-
-    def _keep_definitions(self, env: dict[str, Any], start: int, end: int) -> None:
-        """Take over link definitions above line `end` of a piece; their lines count from the stretch's first."""
-        for label, found in env.get("references", {}).items():
-            if found["map"][0] < end:
-                placed = {**found, "map": [line + start for line in found["map"]]}
-                known = self.env.setdefault("references", {})
-                if known.setdefault(label, placed) is not placed:
-                    self.env.setdefault("duplicate_refs", []).append(placed)
-        for found in env.get("duplicate_refs", []):
-            if found["map"][0] < end:
-                placed = {**found, "map": [line + start for line in found["map"]]}
-                self.env.setdefault("duplicate_refs", []).append(placed)
+            yield from self._walk(tokens)
 
     def _walk(self, tokens: list[Token]) -> Iterator[Block]:
         closes = _closes(tokens)
@@ -136,7 +97,7 @@ class Blocks:
         elif kind in ("fence", "code_block"):
             yield self._fence(token)
         elif kind == "hr":
-            yield self._block("rule", *_range(token))
+            yield self._block("rule", *line_range(token))
         elif kind == "html_block":
             yield from self._html(token)
         elif kind == "tr_open":
@@ -147,7 +108,7 @@ class Blocks:
         return Block(kind, first + self._offset, last + self._offset, raw, above, len(self._items))
 
     def _heading(self, inline: Token, level: int) -> Block:
-        first, last = _range(inline)
+        first, last = line_range(inline)
         while self.headings and self.headings[-1].level >= level:
             self.headings.pop()
         block = self._block("heading", first, last, inline.content)
@@ -157,7 +118,7 @@ class Blocks:
 
     def _paragraph(self, tokens: list[Token], at: int, closes: dict[int, int]) -> Iterator[Block]:
         inline = tokens[at + 1]
-        first, last = _range(inline)
+        first, last = line_range(inline)
         after = tokens[at + 3] if at + 3 < len(tokens) else None
         own = bool(self._items) and not self._items[-1]
         if own:
@@ -175,7 +136,7 @@ class Blocks:
         kind: BlockKind = "quote" if self._quotes else "item" if own else "paragraph"
         pieces = list(_pieces(lines))
         for start, stop in pieces:
-            if stop < len(lines) and stop == start + 1 and not self._quotes and _BOLD_ONLY.match(lines[start]):
+            if stop < len(lines) and stop == start + 1 and not self._quotes and BOLD_ONLY.match(lines[start]):
                 yield self._bold_heading(lines[start], first + start)
                 continue
             yield self._block(kind, first + start, first + stop - 1, "\n".join(lines[start:stop]))
@@ -191,7 +152,7 @@ class Blocks:
         return (
             not self._items
             and after.type == "hr"
-            and _range(after)[0] == last + 1
+            and line_range(after)[0] == last + 1
             and _UNDERLINE.match(self._line(after)) is not None
         )
 
@@ -202,12 +163,10 @@ class Blocks:
         if BARE_CALLOUT.match(raw):
             return after.type in _NEST or after.type == "fence"
         if own:
-            return after.type in _NEST and (
-                raw.rstrip(" *_").endswith((":", "：")) or _BOLD_ONLY.match(raw) is not None
-            )
-        if not self._items and not self._quotes and _BOLD_ONLY.match(raw):
+            return after.type in _NEST and (raw.rstrip(" *_").endswith((":", "：")) or BOLD_ONLY.match(raw) is not None)
+        if not self._items and not self._quotes and BOLD_ONLY.match(raw):
             return after.type not in ("heading_open", "hr") and not (
-                after.type == "paragraph_open" and _BOLD_ONLY.match(self._line(after))
+                after.type == "paragraph_open" and BOLD_ONLY.match(self._line(after))
             )
         return after.type in _BELOW_LABEL and raw.rstrip(" *_").endswith((":", "："))
 
@@ -215,10 +174,10 @@ class Blocks:
         return self._lines[token.map[0]] if token.map else ""
 
     def _label(self, inline: Token, at: int, closes: dict[int, int], *, own: bool) -> Block:
-        block = self._block("heading", *_range(inline), inline.content)
+        block = self._block("heading", *line_range(inline), inline.content)
         text = fact_heading(inline.content).rstrip(":： ")
-        if not own and not self._items and not self._quotes and _BOLD_ONLY.match(inline.content):
-            return self._bold_heading(inline.content, _range(inline)[0])
+        if not own and not self._items and not self._quotes and BOLD_ONLY.match(inline.content):
+            return self._bold_heading(inline.content, line_range(inline)[0])
         heading = Heading(8, text, heading_time(text) if leading_time(f"{text} x") else "")
         end = closes.get(at + 3, at + 4) if not own else _item_end(at, closes)
         self._labels.append((end, heading))
@@ -233,7 +192,7 @@ class Blocks:
         return block
 
     def _fence(self, token: Token) -> Block:
-        first, last = _range(token)
+        first, last = line_range(token)
         block = self._block("code", first, last, token.content)
         block.info = token.info.strip().split(" ")[0].lower() if token.info.strip() else ""
         end = _CLOSED_FENCE.match(self._lines[last]) if last > first else None
@@ -241,7 +200,7 @@ class Blocks:
         return block
 
     def _row(self, tokens: list[Token], at: int, closes: dict[int, int]) -> Block:
-        first, last = _range(tokens[at])
+        first, last = line_range(tokens[at])
         line = self._lines[first]
         cells = [token.content for token in tokens[at : closes[at]] if token.type == "inline"]
         raw = (
@@ -259,7 +218,7 @@ class Blocks:
 
     def _html(self, token: Token) -> Iterator[Block]:
         """Words between tags are read like any others; the tags' own lines are `html` or `comment`."""
-        first, last = _range(token)
+        first, last = line_range(token)
         lines = self._lines[first : last + 1]
         text = "\n".join(lines)
         closed_script = re.match(r"\s*<(script|style|textarea)\b", text, re.IGNORECASE) and re.search(r"</\w+>", text)
@@ -296,38 +255,9 @@ def _closes(tokens: list[Token]) -> dict[int, int]:
     return found | dict.fromkeys(stack, len(tokens))
 
 
-def _whole_blocks(tokens: list[Token]) -> tuple[int, int]:
-    """How many tokens, and lines, of a piece are surely whole: its last block, or item, may go on behind it.
-
-    A block is never parted from what may be its label. (0, 0) if nothing is whole.
-    """
-    starts = [at for at, token in enumerate(tokens) if token.level == 0 and token.map]
-    for before, at in reversed(list(pairwise(starts))):
-        if not _may_be_label(tokens, before, at):
-            return at, _range(tokens[at])[0]
-    items = [
-        (at, token.map[0])
-        for at, token in enumerate(tokens)
-        if token.type == "list_item_open" and token.level == 1 and token.map and token.map[0]
-    ]
-    return items[-1] if items else (0, 0)
-
-
-def _may_be_label(tokens: list[Token], at: int, after: int) -> bool:
-    """Whether the block at `at` may only name the one behind it: a bold line, or text above anything but text."""
-    if tokens[at].type != "paragraph_open":
-        return False
-    return tokens[after].type != "paragraph_open" or _BOLD_ONLY.match(tokens[at + 1].content) is not None
-
-
 def _item_end(at: int, closes: dict[int, int]) -> int:
     """Where the list item that begins right before its paragraph at `at` is closed."""
     return closes.get(at - 1, at + 3)
-
-
-def _range(token: Token) -> tuple[int, int]:
-    first, end = token.map or [0, 1]
-    return first, max(first, end - 1)
 
 
 def _is_title(lines: list[str]) -> bool:
@@ -343,14 +273,14 @@ def _pieces(lines: list[str]) -> Iterator[tuple[int, int]]:
     timed = leading_time(lines[0].strip("* ")) is not None
     start = 0
     for number in range(1, len(lines)):
-        if every or _begins(lines[number], timed=timed) or _BOLD_ONLY.match(lines[number - 1]):
+        if every or _begins(lines[number], timed=timed) or BOLD_ONLY.match(lines[number - 1]):
             yield start, number
             start = number
     yield start, len(lines)
 
 
 def _begins(line: str, *, timed: bool) -> bool:
-    if BOLD_KEY.match(line) or PSEUDO_BULLET.match(line) or _BOLD_ONLY.match(line):
+    if BOLD_KEY.match(line) or PSEUDO_BULLET.match(line) or BOLD_ONLY.match(line):
         return True
     return timed and leading_time(line.strip("* ")) is not None
 

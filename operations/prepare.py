@@ -13,7 +13,8 @@ from ..ingest.encoding import count_lines
 from ..ingest.findings import about_year
 from ..ingest.mask import mask_bytes
 from ..ingest.names import Name
-from ..ingest.parse import MOST_BLOCKS, parse_note
+from ..ingest.parse import parse_note
+from ..ingest.passing import MOST_BLOCKS
 from ..ingest.reader import FileRead, VanishedError, read_note
 from ..model import RULES, ParsedNote
 from ..store.files import FileRecord

@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from memoryd.ingest import blocks
+from memoryd.ingest import pieces
 from memoryd.ingest.mask import mask_bytes, mask_text
 from memoryd.ingest.parse import parse_note
 from memoryd.ingest.source import read_source
@@ -169,7 +169,7 @@ def test_a_long_note_read_in_pieces_reads_like_a_whole(parse, monkeypatch, unit:
     whole = _told(parse, text)
 
     for size in (7, 16, 33):
-        monkeypatch.setattr(blocks, "_PIECE_LINES", size)
+        monkeypatch.setattr(pieces, "_PIECE_LINES", size)
         assert _told(parse, text) == whole
 
 
