@@ -84,6 +84,8 @@ class SyncService:
         self._on_reread = on_reread
         self._sleep = sleep
         self._log = log or logging.getLogger("memoryd.sync")
+        self._told = ""
+        """The failure that the log told of last; '' when all is well."""
         self.keys = keys or KeyRing()
         self._load_keys = load_keys
         self._pusher = Pusher(thread, client, self.keys)
@@ -340,6 +342,9 @@ class SyncService:
 
     def _succeeded(self, done: Exchange) -> None:
         status = self.status
+        if self._told:
+            self._told = ""
+            self._log.info("the exchange with the cloud works again")
         status.problem, status.attempts, status.retry_at = None, 0, None
         status.last_ok_at = self.clock.now_ms() / 1000
         now = self.clock.monotonic()
@@ -351,13 +356,19 @@ class SyncService:
         self.status.problem = error
         self.status.attempts += 1
 
+    def _tell(self, level: int, complaint: str) -> None:
+        """Log a failure once, not with each try: a cloud may be away for weeks."""
+        if complaint != self._told:
+            self._told = complaint
+            self._log.log(level, "%s", complaint)
+
     async def _before_sleep(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, MemorydError):
-            self._log.log(logging.WARNING if self.status.attempts == 1 else logging.INFO, "%s", error.message)
+            self._tell(logging.WARNING, error.message)
         else:
             # Not the message: it may hold words of a note.
-            self._log.error("an exchange failed unexpectedly: %s", place_of(error) if error else "")
+            self._tell(logging.ERROR, f"an exchange failed unexpectedly: {place_of(error) if error else ''}")
             self._failed(MemorydError("An exchange with the cloud failed unexpectedly.", "See the log."))
         pause = state.next_action.sleep if state.next_action else 0.0
         self.status.retry_at = self.clock.monotonic() + pause

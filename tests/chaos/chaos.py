@@ -25,7 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from compare import differences, dump, picture, soundness  # noqa: E402 - found through the path above
 from conftest import Sqld, unpacked_sqld  # noqa: E402
-from editors import Editor, sentence  # noqa: E402
+from editors import PLANTED, Editor, sentence  # noqa: E402
 from machines import Machine, Weather  # noqa: E402
 
 COLUMNS = "agent_id, text, category, importance, access_count, tier, metadata"
@@ -63,7 +63,7 @@ class Chaos:
         killed_s = time.monotonic() - began
         self.machine.settle()
         found = dump(self.machine.database) | self.drawn(self.cloud)
-        wrong = self.unsound + [f"not forgotten: {fact}" for fact in self.forgotten - found["forgotten"]]
+        wrong = self.unsound + self.told() + [f"not forgotten: {fact}" for fact in self.forgotten - found["forgotten"]]
         # A forget that was not answered may have happened: what stands forgotten is forgotten in the clean memory too.
         wanted = self.clean(found["forgotten"]) | {"forgotten": found["forgotten"]}
         wrong += differences(found, wanted)
@@ -73,6 +73,12 @@ class Chaos:
             "seconds": round(killed_s, 1),
             "live_facts": len(found["live facts"]), "differences": len(wrong), "first": wrong[:SHOWN],
         }  # fmt: skip
+
+    def told(self) -> list[str]:
+        """Lines of the log that hold words of a note or the token."""
+        planted = (*PLANTED, *self.machine.environment["TURSO_AUTH_TOKEN"].split("."))
+        lines = (self.machine.root / "log").read_text("utf-8", "replace").splitlines()
+        return [f"the log tells: {line}" for line in lines if any(word in line for word in planted)]
 
     def one_life(self) -> None:
         """From a start of the daemon to its kill, at a moment that chance chooses: most of them while it answers."""

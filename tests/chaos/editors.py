@@ -23,6 +23,10 @@ _OBJECTS = ("the old pier", "port {n}", "`make step-{n}`", "缓存 {n}", "https:
 _HEADINGS = ("Plans", "Decisions", "项目", "Later")
 
 
+PLANTED = ("heron", "Our parser", "浏览器", "billing", "wagtail", "部署", "hunter")
+"""Words of notes that stand nowhere else: none may come into a log."""
+
+
 def sentence(chance: random.Random) -> str:
     """One statement; a small vocabulary, so that many notes say the same."""
     thing = chance.choice(_OBJECTS).format(n=chance.randrange(60))

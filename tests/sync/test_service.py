@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 
 import pytest
 from memoryd.errors import AuthRequiredError
@@ -97,6 +98,17 @@ async def test_it_recovers_by_itself(device):
     assert (one.sync.status.state, one.sync.status.pending_rows, one.sync.status.last_error) == ("ok", 0, None)
     assert one.sync.status.next_retry_in_s(one.clock.monotonic()) is None
     assert one.cloud.db.execute("SELECT count(*) FROM segments").fetchone() == (1,)
+
+
+async def test_a_failure_is_logged_once_and_its_end_once(device, caplog):
+    """A cloud that is away for weeks does not fill the log."""
+    one = await device(lambda sleeper: sleeper.pauses[-1] >= 25 and len(sleeper.pauses) > 3)
+    one.cloud.query = failing(CloudError("The cloud does not answer."), 3)(one.cloud.query)
+    await one.note("memory/2026-02-13.md", "The heron fishes\n")
+    with caplog.at_level(logging.INFO):
+        await live(one)
+    told = [record.getMessage() for record in caplog.records if record.name == "memoryd.sync"]
+    assert told == ["The cloud does not answer.", "the exchange with the cloud works again"]
 
 
 async def test_a_fault_of_our_own_does_not_end_the_service(device):
