@@ -123,11 +123,16 @@ def critical(store: Store, agent: str) -> dict[str, Any]:
 
 
 class SimulatedCloud:
-    """The cloud's SQL on an in-memory database; `fault` decides what becomes of the next write."""
+    """The cloud's SQL on an in-memory database; `fault` decides what becomes of the next write.
+
+    `refused`: nothing; `lost`: it is done and the reply is lost; `late`: it arrives after the next one, and once
+    more after the one that follows.
+    """
 
     def __init__(self) -> None:
         self.db = sqlite3.connect(":memory:", isolation_level=None)
         self.fault = ""
+        self.under_way: list[Any] = []
 
     async def query(self, *statements: Any) -> list[Result]:
         return [Result(self._run(each)[0], 0) for each in statements]
@@ -136,6 +141,17 @@ class SimulatedCloud:
         fault, self.fault = self.fault, ""
         if fault == "refused":
             raise CloudError("The cloud does not answer.")
+        if fault == "late":
+            self.under_way += [statements, statements]
+            raise CloudError("The cloud does not answer.")
+        counts = self._commit(statements)
+        if self.under_way:
+            self._commit(self.under_way.pop())
+        if fault == "lost":
+            raise CloudError("The cloud does not answer.")
+        return counts
+
+    def _commit(self, statements: Any) -> list[int]:
         self.db.execute("BEGIN IMMEDIATE")
         try:
             counts = [self._run(each)[1] for each in statements]
@@ -143,8 +159,6 @@ class SimulatedCloud:
             self.db.execute("ROLLBACK")
             raise
         self.db.execute("COMMIT")
-        if fault == "lost":
-            raise CloudError("The cloud does not answer.")
         return counts
 
     async def close(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from memoryd.model import Metadata, fact_id
 from memoryd.store.forget import forget_fact, lift
 from memoryd.store.notes import delete_note
 from memoryd.store.rekey import take_over
-from memoryd.store.versions import record_access, set_edit, set_hot_item, set_tree_node, state_fact
+from memoryd.store.versions import record_access, set_edit, set_hot_item, set_tree_node, state_fact, withdraw_edit
 from memoryd.sync.hrana import CloudError
 from memoryd.sync.verify import verify
 from memoryd.tiers.derive import derive
@@ -35,8 +36,9 @@ TABLES = {
     "devices": "device, name, succeeds",
 }
 
-
 DEVICES = 5
+EXAMPLES = int(os.environ.get("MEMORYD_EXAMPLES", "20"))
+"""How many lives are played; 20 for every day, some hundred before a release."""
 TODAY = 20_497
 
 
@@ -99,7 +101,7 @@ class Device:
         elif what == "tree":
             await peer.write(lambda tx: set_tree_node(tx, AGENT, f"birds/{line}", str(value)))
         elif what == "skew":
-            self.clock.jump((value - 8) * 10_000)
+            self.clock.jump((value - 8) * 10_800)  # up to a day, back or forth
         else:
             await self._live_on(what, text, fact, value)
 
@@ -113,7 +115,9 @@ class Device:
             await self.rebuild()
         elif what == "retire":
             await self.retire(self.others[value % len(self.others)])
-        elif what in ("exchange", "lost", "refused"):
+        elif what == "withdraw":
+            await self.peer.write(lambda tx: withdraw_edit(tx, AGENT, fact, "importance"))
+        elif what in ("exchange", "lost", "refused", "late"):
             self.cloud.fault = "" if what == "exchange" else what
             await self.exchange()
 
@@ -141,7 +145,7 @@ STEPS = st.tuples(
     st.sampled_from(
         ["note", "note", "delete", "edit", "forget", "lift", "read", "lesson", "project", "tree", "state", "skew"]
         + ["exchange"] * 5
-        + ["lost", "refused", "rebuild", "retire"]
+        + ["withdraw", "lost", "refused", "late", "rebuild", "retire"]
     ),
     st.integers(0, len(LINES) - 1),
     st.integers(0, len(PATHS) - 1),
@@ -149,7 +153,11 @@ STEPS = st.tuples(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=int(os.environ.get("MEMORYD_EXAMPLES", "20")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(st.lists(STEPS, max_size=40), st.permutations(range(DEVICES)))
 def test_devices_converge_whatever_the_order_and_the_losses(steps, order):
     """After all faults end and everybody has exchanged, every row and every derived value is the same everywhere."""
