@@ -56,7 +56,10 @@ async def dream(memory: Memory, request: DreamRequest) -> DreamReply | DreamLogR
     if request.log:
         return await memory.thread.call(lambda store: DreamLogReply(logged(store, agent)), priority=Priority.READ)
     async with memory.dream_lock:
-        return await _Dream(memory, agent, deep=True, dry_run=request.dry_run).run()
+        reply = await _Dream(memory, agent, deep=True, dry_run=request.dry_run).run()
+    if not request.dry_run:
+        memory.dreams = _status([reply])
+    return reply
 
 
 async def dream_all(memory: Memory, *, deep: bool) -> list[DreamReply]:
@@ -72,13 +75,7 @@ async def dream_all(memory: Memory, *, deep: bool) -> list[DreamReply]:
                 replies.append(await _Dream(memory, agent, deep=deep).run())
     await memory.thread.call(partial(_have_dreamt, deep=deep))
     if replies:
-        memory.dreams = DreamStatus(
-            at=replies[-1].at,
-            merged=sum(each.merged + each.consolidated for each in replies),
-            superseded=sum(each.superseded for each in replies),
-            archived=sum(each.archived for each in replies),
-            faded=sum(each.faded for each in replies),
-        )
+        memory.dreams = _status(replies)
     return replies
 
 
@@ -264,6 +261,16 @@ class _Dream:
             last.day = self._today
         with store.transaction() as tx:
             tx.set_meta(f"dream/{self._agent}", msgspec.json.encode(last).decode())
+
+
+def _status(replies: Sequence[DreamReply]) -> DreamStatus:
+    return DreamStatus(
+        at=replies[-1].at,
+        merged=sum(each.merged + each.consolidated for each in replies),
+        superseded=sum(each.superseded for each in replies),
+        archived=sum(each.archived for each in replies),
+        faded=sum(each.faded for each in replies),
+    )
 
 
 def _known(store: Store, agent_id: str, field: str, facts: Sequence[str]) -> dict[str, tuple[str, str | None]]:

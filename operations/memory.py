@@ -113,7 +113,7 @@ class Memory:
         self.dream_lock = asyncio.Lock()
         """Held while a dream of any agent goes on."""
         self.dreams: DreamStatus | None = None
-        """The last dream of the daemon; None before the first."""
+        """The last dream of this process; None before the first."""
         self.asked_at = -math.inf
         """Monotonic time at which the last request came or was answered; status does not count."""
         self._answering = 0

@@ -84,7 +84,7 @@ class SelfRecall(msgspec.Struct):
 
 
 class DreamStatus(msgspec.Struct):
-    """The daemon's last dream, of all agents: `at` in epoch seconds, counts of facts."""
+    """The last dream: `at` in epoch seconds, counts of facts."""
 
     at: float
     merged: int

@@ -96,6 +96,7 @@ async def test_a_dry_run_says_the_same_and_writes_nothing(mind):
     before = await rows(mind), await mind.memory.thread.call(lambda store: store.rev)
 
     told = await mind.ask("dream", dry_run=True)
+    assert (await mind.ask("status"))["dreams"] is None
     assert (await rows(mind), await mind.memory.thread.call(lambda store: store.rev)) == before
     assert (await mind.ask("dream", log=True))["log"] == []
     done = await mind.ask("dream")
