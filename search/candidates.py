@@ -141,7 +141,8 @@ def of_days(store: Store, scope: Scope, days: Iterable[DayRange]) -> list[int]:
 def quoted(term: Term) -> str:
     """The term as an FTS5 string, in which no character has a meaning."""
     text = term.text.replace('"', '""')
-    return f'"{text}"*' if term.prefix else f'"{text}"'
+    asked = f'"{text}"*' if term.prefix else f'"{text}"'
+    return f"({{body headings}} : {asked})" if term.alone else asked
 
 
 def _selectivity(each: Weighed) -> float:

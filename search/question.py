@@ -39,6 +39,8 @@ class Question(msgspec.Struct, frozen=True):
     """When, how many, how long: an answer holds a number or a time."""
     most: float
     """The sum of all terms' worth."""
+    alone: str = ""
+    """The character, where it is all that is asked."""
 
     def begun(self, token: str) -> str:
         """The term that a token of a fact stands for: itself, or a single character that it begins with."""
@@ -75,6 +77,7 @@ def question_of(
         today,
         _WANTS_NUMBER.search(asked.phrase) is not None,
         sum(worth.values()) or 1.0,
+        next((each.term.text for each in terms if each.term.alone), ""),
     )
 
 

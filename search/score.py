@@ -8,7 +8,7 @@ bend it a little, and what has faded stands a little behind.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -126,11 +126,11 @@ def seen(
     found = []
     for n, block in blocks.items():
         # Headings and categories repeat from block to block.
-        side = f"{block.headings} {block.category} {block.extra}"
+        side = block.headings if question.alone else f"{block.headings} {block.category} {block.extra}"
         if side not in fields:
             fields[side] = question.terms_in(side.split())
         outside: dict[str, float] = {}
-        for distance, other in around(n):
+        for distance, other in () if question.alone else around(n):
             if other != n and own.get(other):
                 # What follows a question answers it.
                 weight = WEIGHTS[distance] * (2 if distance == -1 and blocks[other].asks else 1)
@@ -154,7 +154,7 @@ def judge(question: Question, at: Seen) -> Judged:
     parts = {
         "words": words,
         "context": with_context - words,
-        "phrase": PHRASE * _phrase(question, block.body),
+        "phrase": PHRASE * (_stands_alone(question.alone, tokens) if question.alone else _phrase(question, block.body)),
         "near": NEAR * _near(question, places),
         "label": LABEL * _is_labelled(question, block.text),
         "asks": 1 - ASKS * block.asking,
@@ -209,6 +209,20 @@ def _bm25(question: Question, counts: Mapping[str, float], slack: float) -> floa
 def _phrase(question: Question, body: str) -> float:
     sequence = question.sequence
     return float(len(sequence) > 1 and f" {' '.join(sequence)} " in f" {body} ")
+
+
+def _stands_alone(character: str, tokens: Sequence[str]) -> float:
+    """1 where the character is a word for certain, with no other beside it; half where one side of it is free.
+
+    Each character stands between the pairs that it is part of, so the pairs beside it tell its neighbours.
+    """
+    free = [
+        (not (place and len(tokens[place - 1]) == 2 and tokens[place - 1].endswith(character)))
+        + (not (place + 1 < len(tokens) and len(tokens[place + 1]) == 2 and tokens[place + 1].startswith(character)))
+        for place, token in enumerate(tokens)
+        if token == character
+    ]
+    return max(free, default=0) / 2
 
 
 def _near(question: Question, places: Mapping[str, list[int]]) -> float:

@@ -80,6 +80,8 @@ class Term(msgspec.Struct, frozen=True):
     """Whether tokens that only begin with it match too: a single Japanese, Korean or Thai character."""
     word: str = ""
     """The word as it was asked, lower case, where it is plain English letters: it may be misspelt."""
+    alone: bool = False
+    """Whether it is one character and all that is asked: found in a fact's words and headings only."""
 
 
 class QueryTokens(msgspec.Struct, frozen=True):
@@ -110,6 +112,8 @@ def query_tokens(text: str) -> QueryTokens:
             terms[token] = Term(token, weight * share, _is_lone(token), words.get(token, ""))
         if len(terms) == MAX_TERMS:
             break
+    if len(terms) == 1 and re.fullmatch(f"[{_PAIRED}]", token):
+        terms[token] = msgspec.structs.replace(terms[token], weight=1.0, alone=True)
     return QueryTokens(list(terms.values()), folded(clean))
 
 

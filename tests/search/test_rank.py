@@ -224,6 +224,26 @@ def test_a_label_that_the_question_names_counts(memory: Any, said: str, mentione
     assert [bool(hit.parts["label"]) for hit in hits] == [True, False]
 
 
+def test_a_single_character_finds_where_it_is_a_word_first(memory: Any) -> None:
+    """Free on both sides, then on one, then inside longer words; where it is no word of the fact it is no hit."""
+    memory.add("电饭锅坏了")
+    memory.add("晚上吃了饭")
+    memory.add("饭, 两人份")
+    memory.add("kettle", extra="https://饭.example/饭.md 饭师傅")
+    memory.add("teapot", note="a")
+    memory.add("早饭吃面包", note="a")
+
+    assert memory.ask("饭") == ["饭, 两人份", "晚上吃了饭", "早饭吃面包", "电饭锅坏了"]
+
+
+def test_a_single_character_finds_headings(memory: Any) -> None:
+    """A heading is words too, and counts less."""
+    memory.add("两人份", headings=["饭"])
+    memory.add("吃了饭")
+
+    assert memory.ask("饭") == ["吃了饭", "两人份"]
+
+
 def test_only_the_whole_question_is_a_phrase(memory: Any) -> None:
     """A long question's first words, such as a name, are no phrase by themselves."""
     memory.add("安德烈·塔可夫斯基是谁")
