@@ -60,11 +60,11 @@ class Canary:
 
     def _ask(self, note: str, now: float) -> None:
         self._inbox.canary, self._sent = note, now
-        if not _opened(self._workspace / note):
+        if not opened(self._workspace / note):
             self._inbox.canary, self._sent = "", None  # gone or locked: nothing can be said
 
 
-def _opened(path: Path) -> bool:
+def opened(path: Path) -> bool:
     """Open for reading and close; nothing is read, so that not even the access time changes."""
     try:
         os.close(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))

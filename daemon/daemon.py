@@ -66,6 +66,7 @@ class Daemon:
             clock=clock,
             known_note=self._known_note,
         )
+        memory.watch.caught_up = self._caught_up
         self.listener = Listener(places.socket, create_app(self))
         self.pulse = Pulse(notifier, memory.thread, self.worker, clock, memory.sync)
         self.scheduler = Scheduler(clock, self._resumed)
@@ -157,6 +158,11 @@ class Daemon:
         if heard.everything:
             self.worker.suspect_everything()
         self.worker.hint(heard.paths)
+
+    async def _caught_up(self) -> bool:
+        heard = await self.watcher.caught_up()
+        self._report()
+        return heard
 
     def _known_note(self) -> str:
         return next((path for path in self.memory.intake.records if path.startswith("memory/")), "")

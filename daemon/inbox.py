@@ -46,6 +46,8 @@ class Inbox(fs.FileSystemEventHandler):
         """How many events passed the name filter since the start."""
         self.canary = ""
         """The note whose opening is listened for; '' once it was heard."""
+        self.on_opened: Callable[[str], None] | None = None
+        """Told of every note that is opened, on the watcher's thread, while somebody waits for an echo."""
 
     def take(self) -> Heard:
         """Everything heard since the last call."""
@@ -62,8 +64,8 @@ class Inbox(fs.FileSystemEventHandler):
     def tell(self, event: fs.FileSystemEvent, root: str, prefix: str) -> None:
         """One event below the watched folder `root`, which is `prefix` inside the workspace."""
         if event.event_type == fs.EVENT_TYPE_OPENED:
-            if self.canary and relative_path(os.fsdecode(event.src_path), root, prefix) == self.canary:
-                self.canary = ""
+            if self.canary or self.on_opened:
+                self._opened(relative_path(os.fsdecode(event.src_path), root, prefix))
             return
         for raw in (event.src_path, event.dest_path):
             path = relative_path(os.fsdecode(raw), root, prefix) if raw else None
@@ -74,6 +76,14 @@ class Inbox(fs.FileSystemEventHandler):
                     self._put(None)
             elif is_hint(path, self.extra):
                 self._put(path)
+
+    def _opened(self, path: str | None) -> None:
+        if path is None:
+            return
+        if path == self.canary:
+            self.canary = ""
+        if (tell := self.on_opened) is not None:
+            tell(path)
 
     def _put(self, path: str | None) -> None:
         with self._lock:

@@ -18,6 +18,7 @@ from watchdog.observers.api import BaseObserver
 from ..clock import Clock
 from ..ingest.names import is_left_out
 from .canary import Canary
+from .echo import Echo
 from .inbox import EVENTS, Door, Ear, Heard, Inbox
 from .mounts import silent_mount
 from .names import NOTES, Extra
@@ -73,6 +74,7 @@ class Watcher:
         self._retry_at = 0.0
         self._known_note = known_note
         self._canary = Canary(workspace, self._inbox, clock)
+        self._echo = Echo(workspace, self._inbox)
 
     @property
     def events(self) -> int:
@@ -91,6 +93,11 @@ class Watcher:
             logging.getLogger(name).addHandler(self._ear)
             logging.getLogger(name).propagate = False
         await self._build()
+
+    async def caught_up(self) -> bool:
+        """Whether what happened to notes before this call has been heard, as far as a working watcher hears at all."""
+        # What another watcher does not hear is said by its state.
+        return self.state != "native" or await self._echo.heard(self._known_note())
 
     async def check(self) -> None:
         """Look whether the watching still works, and build it anew if not. Called each tick."""

@@ -5,7 +5,7 @@ import logging
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -48,6 +48,10 @@ Progress = Callable[[dict[str, Any]], None]
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 
+async def _nobody_watches() -> bool:
+    return True
+
+
 class WatchReport(msgspec.Struct):
     """What the daemon's watcher says of itself. Times are monotonic seconds, None if it never happened."""
 
@@ -60,6 +64,8 @@ class WatchReport(msgspec.Struct):
     next_scan: float | None = None
     warnings: list[tuple[str, str, str]] = []
     """`(code, message, fix)`."""
+    caught_up: Callable[[], Awaitable[bool]] = _nobody_watches
+    """Whether the watcher has told of everything that happened to notes before the call."""
 
 
 _KEYRING_LIMIT_S = 5.0

@@ -34,13 +34,16 @@ async def retrieve(memory: Memory, request: RetrieveRequest) -> list[Hit] | Enve
     """Answer from all tiers. What is returned counts as read, at most once a day a fact."""
     if request.after_write:
         await memory.rescan()
+    # Only who is told how fresh the answer is has to wait for it, a millisecond or two; and what is in doubt now
+    # may be in a moment later, after the search.
+    stale = request.envelope and (not await memory.watch.caught_up() or memory.in_doubt)
     pending = memory.pending
     answer = await answered(memory, request)
     count_answer(memory, request.agent_id, answer.hits)
     if not request.envelope:
         return answer.hits
     as_of = datetime.fromtimestamp(memory.clock.now_ms() / 1000, UTC).isoformat(timespec="milliseconds")
-    return Envelope(as_of, pending, memory.in_doubt, answer.hits, answer.ranker, answer.reason)
+    return Envelope(as_of, pending, stale, answer.hits, answer.ranker, answer.reason)
 
 
 async def find_hits(memory: Memory, request: RetrieveRequest) -> list[Hit]:
