@@ -1,8 +1,11 @@
 """Has everything that happened to files so far been heard? A note is opened, and its echo comes after all before it."""
 
 import asyncio
+import contextlib
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from .canary import opened
@@ -30,7 +33,7 @@ class Echo:
         echo: asyncio.Future[None] = loop.create_future()
         self._waiting.setdefault(note, []).append(echo)
         # What was heard before the echo is handed to the loop before it.
-        self._inbox.on_opened = lambda path: loop.call_soon_threadsafe(self._answer, path)
+        self._inbox.tell_opened = partial(_hand_over, loop, self._answer)
         try:
             if not opened(self._workspace / note):
                 return False
@@ -48,7 +51,12 @@ class Echo:
         if others:
             self._waiting[note] = others
         if not self._waiting:
-            self._inbox.on_opened = None
+            self._inbox.tell_opened = None
+
+
+def _hand_over(loop: asyncio.AbstractEventLoop, answer: Callable[[str], None], note: str) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop has ended; nobody waits
+        loop.call_soon_threadsafe(answer, note)
 
 
 def _any_file(workspace: Path) -> str:

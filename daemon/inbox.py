@@ -46,7 +46,7 @@ class Inbox(fs.FileSystemEventHandler):
         """How many events passed the name filter since the start."""
         self.canary = ""
         """The note whose opening is listened for; '' once it was heard."""
-        self.on_opened: Callable[[str], None] | None = None
+        self.tell_opened: Callable[[str], None] | None = None
         """Told of every note that is opened, on the watcher's thread, while somebody waits for an echo."""
 
     def take(self) -> Heard:
@@ -64,7 +64,7 @@ class Inbox(fs.FileSystemEventHandler):
     def tell(self, event: fs.FileSystemEvent, root: str, prefix: str) -> None:
         """One event below the watched folder `root`, which is `prefix` inside the workspace."""
         if event.event_type == fs.EVENT_TYPE_OPENED:
-            if self.canary or self.on_opened:
+            if self.canary or self.tell_opened:
                 self._opened(relative_path(os.fsdecode(event.src_path), root, prefix))
             return
         for raw in (event.src_path, event.dest_path):
@@ -82,7 +82,7 @@ class Inbox(fs.FileSystemEventHandler):
             return
         if path == self.canary:
             self.canary = ""
-        if (tell := self.on_opened) is not None:
+        if (tell := self.tell_opened) is not None:
             tell(path)
 
     def _put(self, path: str | None) -> None:

@@ -33,7 +33,7 @@ async def test_the_echo_of_an_opened_note_is_enough(inbox, workspace):
     opened(inbox, workspace, "memory/2026-02-13.md")
 
     assert await asyncio.gather(*waiting) == [True, True]
-    assert inbox.on_opened is None
+    assert inbox.tell_opened is None
 
 
 async def test_a_deaf_watcher_leaves_it_open(inbox, workspace):
