@@ -22,6 +22,7 @@ from ..store import Store, Tx
 from ..store.files import FileRecord, drop_file, known_files, write_file
 from ..store.notes import StatedNote, apply_note, delete_note, own_statements
 from ..store.thread import Priority, StoreThread
+from ..tiers.tree import added_paths
 from .prepare import Prepared
 from .preparing import LONG_QUEUE, Preparer
 from .reading import Job
@@ -146,9 +147,11 @@ class Intake:
         self.waiting.update(differing)
         batches = [differing[at : at + _BATCH_NOTES] for at in range(0, len(differing), _BATCH_NOTES)]
         changed = 0
+        tree_paths = await self._thread.call(added_paths, priority=priority) if differing else {}
 
         def job(path: str) -> Job:
-            return Job(path, now.files[path].name, self.records.get(path), now.files[path].stat.st_size)
+            name, stat = now.files[path].name, now.files[path].stat
+            return Job(path, name, self.records.get(path), stat.st_size, tree_paths=tree_paths.get(name.agent_id, []))
 
         # Newest names first, and the lock let go between batches: a note saved while the archive is still
         # being read is in within a moment.

@@ -43,7 +43,7 @@ class Prepared(msgspec.Struct):
 
 def prepare(
     root: Path, path: str, name: Name, known: FileRecord | None, settings: NotesSettings, now_ms: int,
-    *, data: bytes | None = None, body_only: bool = False,
+    *, data: bytes | None = None, body_only: bool = False, tree_paths: frozenset[str] = frozenset(),
 ) -> Prepared:  # fmt: skip
     """Read one file and parse it unless nothing changed; never raises for a fault of that file.
 
@@ -60,7 +60,7 @@ def prepare(
         return Prepared(path, name, record)
     if _says_the_same(known, record):
         return Prepared(path, name, _carried_over(record, known))
-    parsed = _masked(file.data) if body_only else _parse(name, path, file.data, settings)
+    parsed = _masked(file.data) if body_only else _parse(name, path, file.data, settings, tree_paths)
     parsed = with_year(parsed, name, file.mtime_ns)
     record.state, record.totals = parsed.state, dict(parsed.totals)
     record.findings, record.masked = parsed.findings, parsed.masked
@@ -141,7 +141,7 @@ def _masked(data: bytes) -> ParsedNote:
     return ParsedNote(body, [], [], [], "too_large", masked, whole=count_lines(body))
 
 
-def _parse(name: Name, path: str, data: bytes, settings: NotesSettings) -> ParsedNote:
+def _parse(name: Name, path: str, data: bytes, settings: NotesSettings, tree_paths: frozenset[str]) -> ParsedNote:
     if name.kind == "text":
         body, masked = mask_bytes(data)
         return ParsedNote(body, [], [], [], "ok", masked)
@@ -152,6 +152,7 @@ def _parse(name: Name, path: str, data: bytes, settings: NotesSettings) -> Parse
         date=name.date,
         is_page=name.kind == "page",
         max_bytes=settings.max_ingest_bytes,
+        tree_paths=tree_paths,
     )
 
 

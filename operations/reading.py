@@ -46,6 +46,8 @@ class Job(msgspec.Struct):
     """The bytes, where somebody has them already."""
     body_only: bool = False
     """Whether it is masked, and not parsed."""
+    tree_paths: list[str] = []
+    """Paths of its agent's tree that somebody added or described."""
 
 
 class Batch(msgspec.Struct):
@@ -60,7 +62,7 @@ class Batch(msgspec.Struct):
         """Read and parse one of the files; takes as long as it takes."""
         return prepare(
             Path(self.root), job.path, job.name, job.known, self.settings, self.now_ms,
-            data=job.data, body_only=job.body_only,
+            data=job.data, body_only=job.body_only, tree_paths=frozenset(job.tree_paths),
         )  # fmt: skip
 
 

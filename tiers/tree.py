@@ -226,6 +226,14 @@ def _fold_many(root: _Node, limits: TreeSettings) -> None:
             heapq.heappush(leaves, (parent.activity, parent))
 
 
+def added_paths(store: Store) -> dict[str, list[str]]:
+    """The paths that somebody added or described, by agent: what new notes are sorted into by their words."""
+    found: dict[str, list[str]] = {}
+    for agent, path in store.execute("SELECT agent_id, path FROM tree_nodes WHERE deleted = 0 AND path <> ''"):
+        found.setdefault(str(agent), []).append(str(path))
+    return found
+
+
 def _default_description(path: str) -> str:
     """The last segment in words, as the original makes it."""
     return path.rpartition("/")[2].replace("_", " ").title()[:DESCRIPTION_LIMIT] if path else "Root"

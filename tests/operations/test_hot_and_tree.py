@@ -173,3 +173,33 @@ async def test_the_undo_log_keeps_no_forgotten_words(mind):
 
     for before, after in await mind.sql("SELECT before, after FROM undo_log"):
         assert "behind the shelf" not in before + after
+
+
+async def test_new_lines_are_sorted_into_the_nodes_that_somebody_added(mind):
+    """A line goes where its words or a heading that writes a path out point; a line with neither stays general."""
+    await mind.ask("tree", add=["projects/kestrel", "The port of the old server"])
+    await mind.ask("tree", add=["家里/花园", "种了什么"])
+
+    await mind.note(
+        "memory/2026-02-13.md",
+        "- the kestrel gateway answers again\n- 花园里种了番茄\n- bread is out\n\n"
+        "## Projects / Kestrel\n\n- moved to port 8443\n",
+    )
+
+    found = {
+        each["text"]: each["category"] for each in await mind.ask("retrieve", query="kestrel 花园 bread port", limit=9)
+    }
+    assert found["the kestrel gateway answers again"] == "projects/kestrel"
+    assert found["花园里种了番茄"] == "家里/花园"
+    assert found["bread is out"] == "general"
+    assert found["moved to port 8443"] == "projects/kestrel"
+
+
+async def test_one_agents_tree_sorts_no_other_agents_notes(mind):
+    """The nodes that robin added say nothing of the default agent's lines."""
+    await mind.ask("tree", agent_id="robin", add=["projects/kestrel", "Robin's"])
+
+    await mind.note("memory/2026-02-13.md", "- the kestrel gateway answers again\n")
+
+    (hit,) = await mind.ask("retrieve", query="kestrel gateway")
+    assert hit["category"] == "general"
