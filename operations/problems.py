@@ -1,5 +1,6 @@
 """The warnings of `status`: what stands against the memory's freshness or safety, each with what to do about it."""
 
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -11,6 +12,8 @@ from .self_recall import is_low
 
 HARMLESS = frozenset({"unmatched", "new_agent", "new_device", "conflict_copies", "plain_logs"})
 """Warnings that say nothing against the memory's freshness or safety."""
+FULL_BYTES = 65_536
+"""With less room than this a disk is full: no transaction fits."""
 _GLOBS_NAMED = 5
 """Folders of unmatched files that a warning's line names, at most."""
 
@@ -19,6 +22,7 @@ def problems(memory: Memory, notes: NotesStatus) -> list[Problem]:
     """Everything that wants a person's attention now; computed, never stored."""
     return [
         *(Problem(*each) for each in memory.watch.warnings),
+        *_of_the_disk(memory),
         *_of_the_database(memory),
         *_of_held_notes(memory),
         *_of_files(memory, notes),
@@ -27,6 +31,23 @@ def problems(memory: Memory, notes: NotesStatus) -> list[Problem]:
         *_of_search(memory),
         *_of_sync(memory),
     ]
+
+
+def _of_the_disk(memory: Memory) -> Iterator[Problem]:
+    """A full disk is said before something has to be written: nothing may be for hours."""
+    if any(code == "disk_full" for code, _, _ in memory.watch.warnings):
+        return
+    state = memory.places.state
+    try:
+        free = shutil.disk_usage(state).free
+    except OSError:
+        return  # whoever writes there says it better
+    if free < FULL_BYTES:
+        yield Problem(
+            "disk_full",
+            f"The disk is full: nothing can be stored in {state}.",
+            "Make room; what waits comes in by itself.",
+        )
 
 
 def _of_the_database(memory: Memory) -> Iterator[Problem]:

@@ -335,8 +335,10 @@ def test_a_full_disk_is_a_state_that_ends(machine):
         while True:
             filler.write(bytes(4096))
 
+    assert "disk_full" in machine.warnings()  # before anything has to be written
     (machine.notes / "2026-02-13.md").write_text("".join(f"- Sighting {n} of a dotterel\n" for n in range(300)))
-    warning = wait_for(lambda: machine.warnings().get("disk_full"), 10, "status says that the disk is full")
+    wait_for(lambda: "The disk is full." in machine.log.read_text(), 10, "the note meets the full disk")
+    warning = machine.warnings()["disk_full"]
     assert "disk is full" in warning["message"]
     assert "Make room" in warning["fix"]
     assert machine.finds("marmot")
