@@ -179,7 +179,9 @@ def check_cloud(value: str, known: str, keys: KeyRing = NO_KEYS) -> None:
         raise CloudStoppedError(f"The cloud speaks wire version {wire}, this memoryd {WIRE}.", "Update memoryd.")
     if key != PLAIN and key not in keys:
         other = "another key than the one this device has" if keys.newest else "a key that this device does not have"
-        raise CloudStoppedError(f"The cloud is encrypted with {other}.", "Give it the recovery key: memoryd key init")
+        raise CloudStoppedError(
+            f"The cloud is encrypted with {other}.", "Give it the recovery key: memoryd key init --file FILE"
+        )
     if key == PLAIN and (key_id_of(known) or (keys.newest and not known)):
         raise CloudStoppedError(
             "The cloud is not encrypted, but this memory is.",

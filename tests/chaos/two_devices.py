@@ -39,6 +39,8 @@ STRIKE_EVERY_S = 30.0
 SAMPLE_EVERY_S = 5.0
 WARM_UP = 0.25
 """The part of a run that is not looked at: dictionaries and caches fill."""
+REQUEST_LIMIT_S = 30.0
+"""A request that takes longer has failed; what is usual stands in the figures."""
 SPARE_HANDLES = 2
 """Threads or descriptors that may come and go, e.g. one more connection at the moment of a look."""
 SHOWN = 40
@@ -89,6 +91,7 @@ class Soak:
         self.edits = 0
         self.stored: set[str] = set()
         self.forgotten: set[str] = set()
+        self.slowest_s = 0.0
         self.wrong: list[str] = []
         self.forget_until = 0.0
         """Later nothing is forgotten: that would write a log anew before it grows long."""
@@ -114,8 +117,8 @@ class Soak:
         return {
             "minutes": self.seconds / 60, "edits": self.edits, "stored": len(self.stored),
             "forgotten": len(self.forgotten), "cloud_changes": self.weather.changes,
-            "seconds_to_rest": round(rest_s, 1), "memory_hash": memory_hash,
-            "facts": len(held[0]["facts"]), "mentions": len(held[0]["mentions"]),
+            "seconds_to_rest": round(rest_s, 1), "slowest_request_s": round(self.slowest_s, 2),
+            "memory_hash": memory_hash, "facts": len(held[0]["facts"]), "mentions": len(held[0]["mentions"]),
             "costs": costs, "logs": logs, "wrong": len(self.wrong), "first": self.wrong[:SHOWN],
         }  # fmt: skip
 
@@ -148,27 +151,33 @@ class Soak:
         device.editor.edit()
         self.edits += 1
         dice = self.chance.random()
+        began = time.monotonic()
         try:
             if dice < 0.03:
                 text = f"Stored {len(self.stored)}: {sentence(self.chance)}"
-                self.stored.add(device.machine.ask("store", text=text, category="soak", importance=0.6)["id"])
-            elif dice < 0.035 and time.monotonic() < self.forget_until:
+                self.stored.add(self.ask(device, "store", text=text, category="soak", importance=0.6)["id"])
+            elif dice < 0.035 and began < self.forget_until:
                 self.forget(device)
             elif 0.04 < dice < 0.1:
-                device.machine.ask("retrieve", query=sentence(self.chance))
+                self.ask(device, "retrieve", query=sentence(self.chance))
         except (OSError, ValueError) as error:
             self.wrong.append(f"a request failed: {error}")
+        self.slowest_s = max(self.slowest_s, time.monotonic() - began)
+
+    def ask(self, device: Device, command: str, **fields: Any) -> Any:
+        """A reply through the socket."""
+        return device.machine.ask(command, limit_s=REQUEST_LIMIT_S, **fields)
 
     def forget(self, device: Device) -> None:
         """Forget what some line of a note says."""
         path = self.chance.choice([each for each in device.editor.paths if each.parent.name == "memory"])
         if not path.exists():
             return
-        lines = device.machine.ask("ledger", file=str(path))["lines"]
+        lines = self.ask(device, "ledger", file=str(path))["lines"]
         if facts := [line["fact_id"] for line in lines if line["fact_id"] and line["state"] == "fact"]:
             fact = self.chance.choice(facts)
             try:
-                device.machine.ask("forget", id=fact)
+                self.ask(device, "forget", id=fact)
             except ValueError:
                 return  # the note was edited since it was taken in: no such fact
             self.forgotten.add(fact)
@@ -221,7 +230,7 @@ class Soak:
             if after > before + SPARE_HANDLES:
                 self.wrong.append(f"{name}: {what} grew from {before} to {after}")
         return {
-            "rss_mb": [round(min(s.rss for s in samples), 1), round(max(s.rss for s in samples), 1)],
+            "rss_mb": [round(s.rss, 1) for s in device.samples[:: max(1, len(device.samples) // 24)]],
             "rss_drift": round(drift, 4),
             "threads": [max(s.threads for s in first), max(s.threads for s in last)],
             "descriptors": [max(s.descriptors for s in first), max(s.descriptors for s in last)],
