@@ -39,7 +39,7 @@ format: $(VENV)/.test ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.test ## measure the budgets and print them
+bench: $(VENV)/.bench ## measure the budgets and print them
 	$(BIN)/python benchmarks/run.py
 
 chaos: $(VENV)/.test ## kill the daemon KILLS times (100) under edits and a cloud that comes and goes
@@ -68,3 +68,7 @@ $(VENV)/.runtime: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q -e '.[test]'
 	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.bench: pyproject.toml $(VENV)/.test
+	$(BIN)/python -m pip install -q -e '.[test,bench]'
+	@touch $@
