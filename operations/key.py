@@ -3,11 +3,14 @@
 import asyncio
 from pathlib import Path
 
-from ..errors import AccessError, NoInputError, UsageError
+from ..errors import AccessError, NoInputError, UnavailableError, UsageError
+from ..store.sent import CLOUD
+from ..store.thread import Priority
 from ..sync.key_store import KeyStore
 from ..sync.seal import Key, KeyRing, check_available
 from ..sync.service import SyncService
 from ..sync.stewardship import encrypt, joined_key
+from ..sync.wire import key_id_of
 from .memory import Memory
 from .requests import KeyRequest
 from .sync_replies import KeyReply
@@ -23,17 +26,39 @@ async def key(memory: Memory, request: KeyRequest) -> KeyReply:
     check_available()
     service = the_cloud(memory)
     if request.action == "show":
-        return _show(service)
+        return await _show(service)
     if request.action == "rotate":
         return await _rotate(memory, service)
     return await _init(memory, service, request.file)
 
 
-def _show(service: SyncService) -> KeyReply:
-    held = service.keys.newest
+async def _show(service: SyncService) -> KeyReply:
+    """The key that restores: the cloud's, not one that a rotation kept and could not finish with."""
+    in_use = await _key_in_use(service)
+    held = service.keys.of_id(in_use) if in_use else service.keys.newest
+    if held is None and in_use:
+        raise NoInputError(
+            f"The cloud is encrypted with the key {in_use}, which this device does not have.",
+            "Give it the recovery key: memoryd key init --file FILE",
+        )
     if held is None:
         raise NoInputError("This device has no key.", "memoryd key init makes one, or takes one with --file.")
-    return KeyReply(held.id, True, held.text, service.status.plain_logs)
+    newest = service.keys.newest
+    if not in_use:
+        advice = "The cloud is not encrypted yet: memoryd key init goes on with this key."
+    else:
+        advice = (
+            "" if newest == held else "A newer key was made and is not used yet: memoryd key rotate goes on with it."
+        )
+    return KeyReply(held.id, bool(in_use), held.text, service.status.plain_logs, advice)
+
+
+async def _key_in_use(service: SyncService) -> str:
+    """What the cloud says, or said when it was asked last."""
+    try:
+        return await joined_key(service)
+    except UnavailableError:
+        return key_id_of(await service.thread.call(lambda store: store.meta(CLOUD), priority=Priority.READ))
 
 
 async def _init(memory: Memory, service: SyncService, file: str) -> KeyReply:
@@ -65,9 +90,12 @@ async def _join(memory: Memory, service: SyncService, given: Key | None, in_use:
 
 
 async def _rotate(memory: Memory, service: SyncService) -> KeyReply:
-    if not await joined_key(service):
+    in_use = await joined_key(service)
+    if not in_use:
         raise UsageError("The cloud is not encrypted.", "memoryd key init begins it.")
-    fresh = Key.new()
+    newest = service.keys.newest
+    unfinished = newest if newest is not None and in_use in service.keys and newest.id != in_use else None
+    fresh = unfinished or Key.new()
     await _keep(memory, service, fresh)
     await encrypt(service, fresh)
     return KeyReply(fresh.id, True, fresh.text, service.status.plain_logs, f"{_KEEP_IT} Every other device needs it.")

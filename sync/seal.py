@@ -77,6 +77,10 @@ class KeyRing:
         """All keys, the newest last."""
         return list(self._keys.values())
 
+    def of_id(self, key_id: str) -> Key | None:
+        """The key of that id, if this device holds it."""
+        return self._keys.get(key_id)
+
     @property
     def newest(self) -> Key | None:
         """The key that was added last."""

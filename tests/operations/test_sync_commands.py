@@ -261,6 +261,34 @@ async def test_a_memory_is_encrypted_joined_and_restored_by_command(new_mind, cl
         await one.ask("sync", wait=True)
 
 
+async def test_a_rotation_that_was_cut_off_never_shows_a_key_that_opens_nothing(new_mind, cloud, sqld, monkeypatch):
+    """`key show` gives the key of the cloud, says that another waits, and the next rotation goes on with that one."""
+    one = await new_mind(**cloud)
+    await one.note(DAY, "- The heron fishes\n")
+    first = await one.ask("key", action="init")
+
+    async def falls(*_):
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            patch.setattr("memoryd.operations.key.encrypt", falls)
+            with pytest.raises(KeyboardInterrupt):
+                await one.ask("key", action="rotate")
+    await one.close()
+    await one.open(**cloud)
+    shown = await one.ask("key", action="show")
+    assert (shown["recovery_key"], shown["key_id"]) == (first["recovery_key"], first["key_id"])
+    assert "key rotate" in shown["advice"]
+
+    fresh = await one.ask("key", action="rotate")
+
+    assert len(one.memory.sync.keys.keys) == 2
+    assert sqld.query("SELECT v FROM meta")[0][0].endswith(fresh["key_id"])
+    again = await one.ask("key", action="show")
+    assert (again["recovery_key"], again.get("advice", "")) == (fresh["recovery_key"], "")
+
+
 async def test_the_recovery_key_is_kept_where_the_configuration_says(new_mind, cloud, monkeypatch):
     """`key init` fills the keyring and writes no file; the next process finds the key there."""
     held = {}
