@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from ..crash import crash_point
-from ..errors import NoInputError, UsageError
+from ..errors import AccessError, NoInputError, UsageError
 from ..ingest.parse import parse_statement
 from ..model import fact_id
 from ..store import Store, Tx
@@ -57,7 +57,10 @@ async def forget(memory: Memory, request: ForgetRequest) -> Outcome:
 
 def _in_tasks(memory: Memory, agent_id: str, texts: Sequence[str]) -> list[str]:
     """Where working tasks still say it: their files are left to whoever works on the task."""
-    files = task_files(folder_of(memory.workspace, agent_id))
+    try:
+        files = task_files(folder_of(memory.workspace, agent_id))
+    except AccessError:
+        return []  # behind a link no task is kept
     return [f"{file.relative_to(memory.workspace).as_posix()}:{line}" for file in files for line in says(file, texts)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import TryLaterError, UsageError
+from ..errors import AccessError, NoInputError, TryLaterError, UsageError
 from ..ingest.parse import parse_statement
 from ..model import fact_id
 from ..store.thread import Priority
@@ -103,7 +103,7 @@ def _given(memory: Memory, request: TaskRequest) -> Task:
     if request.checkpoint:
         try:
             given["checkpoint"] = msgspec.json.decode(request.checkpoint)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise UsageError(
                 f"--checkpoint is no JSON: {error}.", """For example: --checkpoint '{"step": 3}'"""
             ) from None
@@ -145,15 +145,16 @@ def _listed(memory: Memory, folder: Path) -> TaskListReply:
     reply = TaskListReply([], [])
     for path in task_files(folder):
         try:
-            found = read_task(path)
-        except DamagedTaskError as error:
+            found, size = read_task(path), _size(path)
+        except NoInputError:
+            continue  # it was finished meanwhile
+        except (DamagedTaskError, AccessError) as error:
             reply.damaged.append({"path": _relative(memory, path), "reason": error.message})
             continue
         reply.tasks.append(
             TaskInfo(
                 path.stem, _relative(memory, path), _text(found, "status"), _text(found, "goal"),
-                _time(found, "created_at"), _time(found, "updated_at"), len(found.get("notes", [])),
-                path.stat().st_size,
+                _time(found, "created_at"), _time(found, "updated_at"), len(found.get("notes", [])), size,
             )
         )  # fmt: skip
     reply.tasks.sort(key=lambda each: (-each.updated_at, each.name))
@@ -161,8 +162,14 @@ def _listed(memory: Memory, folder: Path) -> TaskListReply:
 
 
 def _reply(memory: Memory, path: Path, found: Task, *, removed: bool = False) -> TaskReply:
-    size = path.stat().st_size if path.exists() else 0
-    return TaskReply(path.stem, _relative(memory, path), size, MAX_BYTES, found, removed=removed)
+    return TaskReply(path.stem, _relative(memory, path), _size(path), MAX_BYTES, found, removed=removed)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _relative(memory: Memory, path: Path) -> str:

@@ -4,6 +4,7 @@ A file is a JSON object of at most 10 KB that people and agents may edit too. It
 is, by exchange, so that an edit at the same moment is not lost; keys that memoryd does not know stay.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ _NAME_BYTES = 200
 """File names end at 255 bytes; the temporary one is longer than the task's."""
 _REFUSED = frozenset('/\\:*?"<>|')
 _SUFFIX = ".json"
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 Task: TypeAlias = dict[str, Any]
 
@@ -75,11 +78,17 @@ def task_path(folder: Path, name: str) -> Path:
 
 def read_task(path: Path) -> Task:
     """The task in a file; raises `NoInputError`, `DamagedTaskError`, `AccessError`."""
+    _refuse_what_is_no_file(path)
     try:
-        data = None if path.is_symlink() else read_page(path)
+        data = read_page(path)
     except OSError as error:
         raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
     return decoded(path, data)
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise DamagedTaskError(f"{path} is no plain file; a link is never followed.", "Put a file in its place.")
 
 
 def decoded(path: Path, data: bytes | None) -> Task:
@@ -88,7 +97,7 @@ def decoded(path: Path, data: bytes | None) -> Task:
         raise NoInputError(f"There is no task {path.stem!r}.", "memoryd task list shows the tasks.")
     try:
         task = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         task = None
     if not isinstance(task, dict) or not isinstance(task.get("notes", []), list):
         raise DamagedTaskError(
@@ -108,6 +117,7 @@ def change_task(path: Path, change: Callable[[bytes | None], Task]) -> bytes:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_what_is_no_file(path)
         if not rewrite_page(path, replaced) and read_page(path) != written:
             raise TryLaterError(f"{path} is being changed by somebody else.", "Try again.")
     except OSError as error:
@@ -148,4 +158,16 @@ def says(path: Path, texts: Sequence[str]) -> list[int]:
         lines = (read_page(path) or b"").decode("utf-8", "replace").splitlines()
     except OSError:
         return []
-    return [number for number, line in enumerate(lines, 1) if any(text in line for text in texts)]
+    return [number for number, line in enumerate(lines, 1) if any(text in _said(line) for text in texts)]
+
+
+def _said(line: str) -> str:
+    """A line of JSON with what its strings say: there a quote has a backslash, and a letter may be a number."""
+    return _STRING.sub(lambda found: f'"{_unescaped(found[0])}"', line)
+
+
+def _unescaped(string: str) -> str:
+    try:
+        return msgspec.json.decode(string, type=str)
+    except msgspec.DecodeError:
+        return string  # the file is damaged: as it stands

@@ -152,7 +152,7 @@ async def test_a_damaged_file_is_reported_and_left_alone(mind):
     await mind.ask("task", action="start", name="good")
     folder = mind.workspace / "memory" / "working"
     bad = {"cut.json": b'{"notes": [', "empty.json": b"", "array.json": b"[1]", "odd.json": b'{"notes": 3}',
-           "bytes.json": b"\xff\xfe"}  # fmt: skip
+           "bytes.json": b"\xff\xfe", "deep.json": b'{"notes":' + b"[" * 9_000}  # fmt: skip
     for name, data in bad.items():
         (folder / name).write_bytes(data)
 
@@ -166,6 +166,54 @@ async def test_a_damaged_file_is_reported_and_left_alone(mind):
     assert [each["name"] for each in listed["tasks"]] == ["good"]
     assert sorted(each["path"] for each in listed["damaged"]) == sorted(f"memory/working/{name}" for name in bad)
     assert {name: (folder / name).read_bytes() for name in bad} == bad
+
+
+async def test_what_is_no_plain_file_does_not_hide_the_other_tasks(mind, tmp_path):
+    """A link, a folder and a pipe are named as damaged; none is followed, and no command waits for the pipe."""
+    await mind.ask("task", action="start", name="good")
+    folder = mind.workspace / "memory" / "working"
+    (tmp_path / "outside.json").write_text('{"goal": "secret"}')
+    (folder / "link.json").symlink_to(tmp_path / "outside.json")
+    (folder / "folder.json").mkdir()
+    os.mkfifo(folder / "pipe.json")
+
+    listed = await mind.ask("task", action="list")
+
+    assert [each["name"] for each in listed["tasks"]] == ["good"]
+    assert [each["path"].rpartition("/")[2] for each in listed["damaged"]] == ["folder.json", "link.json", "pipe.json"]
+    for name in ("link", "folder", "pipe"):
+        with pytest.raises(DamagedTaskError):
+            await mind.ask("task", action="show", name=name)
+        with pytest.raises(DamagedTaskError):
+            await mind.ask("task", action="update", name=name, note=["x"])
+
+
+async def test_a_checkpoint_without_end_is_refused(mind):
+    """Brackets nested by the thousand are no JSON that anybody reads."""
+    with pytest.raises(UsageError, match="no JSON"):
+        await mind.ask("task", action="start", name="deep", checkpoint="[" * 9_000)
+
+
+async def test_forgetting_names_tasks_that_quote_the_sentence(mind):
+    """JSON writes a quote with a backslash, and other programs any letter as a number."""
+    said = 'The heron said "no" to 茶'
+    await mind.ask("store", text=said, category="birds")
+    await mind.ask("task", action="start", name="one", note=[said])
+    (mind.workspace / "memory/working/two.json").write_text(json.dumps({"notes": [said]}))
+
+    reply = await mind.ask("forget", text=said)
+
+    assert reply["still_in_notes"] == ["memory/working/one.json:9", "memory/working/two.json:1"]
+
+
+async def test_forgetting_does_not_ask_a_linked_folder(mind, tmp_path):
+    """The fact goes all the same: behind a link memoryd keeps no tasks."""
+    await mind.ask("store", text="The lamp is blue", category="home")
+    (mind.workspace / "memory" / "working").symlink_to(tmp_path)
+
+    await mind.ask("forget", text="The lamp is blue")
+
+    assert await mind.facts() == {}
 
 
 async def test_what_a_person_wrote_into_the_file_stays(mind):
