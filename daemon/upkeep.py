@@ -10,8 +10,9 @@ from typing import Any
 from ..clock import Clock
 from ..errors import StoreDamagedError
 from ..operations.consolidate import consolidate_daily, consolidate_monthly, consolidate_quick, last_consolidated
-from ..operations.dream import LONG_TERM_LIMIT, dream_all, last_dreamt, long_term_entries
+from ..operations.dream import LONG_TERM_LIMIT, dream_all, long_term_entries
 from ..operations.drill import drill_when_due
+from ..operations.last_dream import last_dreamt
 from ..operations.memory import Memory
 from ..operations.self_recall import probe
 from .calendar import every, every_day, every_minutes, is_missing

@@ -23,6 +23,7 @@ from .change_log import DREAM, record_edits
 from .contradictions import FIELD, contested_stances, decisions
 from .dream_log import Sides, log_steps, logged
 from .dream_plan import LOADED, Group, Wording, beginnings, groups, like_others, pairs_among, wordings
+from .last_dream import Rows, has_changed, have_dreamt, last_dream, remember, rows_now
 from .layer_replies import DreamLogReply, DreamReply, DreamStep
 from .layer_requests import DreamRequest
 from .layers_now import walk_live
@@ -37,17 +38,6 @@ LISTED = 100
 LONG_TERM_LIMIT = 1_000
 """Above so many long-term entries a dream does not wait for an idle hour."""
 _MERGED = "merged_into"
-
-
-class LastDream(msgspec.Struct):
-    """What is kept of an agent's last dream: when, up to which row, of which rows, and how many each layer had."""
-
-    at_ms: int = 0
-    day: int = 0
-    """Of the last deep one, days since 1970."""
-    n: int = 0
-    rows: str = ""
-    """What the rows were: a dream of the same rows has nothing to do."""
 
 
 async def dream(memory: Memory, request: DreamRequest) -> DreamReply | DreamLogReply:
@@ -73,29 +63,10 @@ async def dream_all(memory: Memory, *, deep: bool) -> list[DreamReply]:
         async with memory.dream_lock:
             if await has_changed(memory, agent, deep=deep):
                 replies.append(await _Dream(memory, agent, deep=deep).run())
-    await memory.thread.call(partial(_have_dreamt, deep=deep))
+    await memory.thread.call(partial(have_dreamt, deep=deep))
     if replies:
         memory.dreams = _status(replies)
     return replies
-
-
-async def last_dreamt(memory: Memory, *, deep: bool) -> int:
-    """When all agents' memories were dreamt of last [ms], by a deep dream alone or by any; 0 = never."""
-    kinds = ("deep",) if deep else ("deep", "new")
-    return await memory.thread.call(
-        lambda store: max(int(store.meta(f"dreamt/{kind}") or "0") for kind in kinds), priority=Priority.READ
-    )
-
-
-async def has_changed(memory: Memory, agent_id: str, *, deep: bool) -> bool:
-    """Whether a dream could find anything: other rows, or for a deep one another day."""
-    today = day_number(memory.clock.today())
-
-    def read(store: Store) -> bool:
-        last = last_dream(store, agent_id)
-        return last.rows != _fingerprint(store) or (deep and last.day != today)
-
-    return await memory.thread.call(read, priority=Priority.READ)
 
 
 async def long_term_entries(memory: Memory) -> int:
@@ -112,12 +83,6 @@ async def long_term_entries(memory: Memory) -> int:
     return await memory.thread.call(read, priority=Priority.BULK)
 
 
-def last_dream(store: Store, agent_id: str) -> LastDream:
-    """What is kept of an agent's last dream."""
-    text = store.meta(f"dream/{agent_id}")
-    return msgspec.json.decode(text, type=LastDream) if text else LastDream()
-
-
 class _Dream:
     """One dream of one agent."""
 
@@ -125,11 +90,14 @@ class _Dream:
         self._memory, self._agent, self._dry = memory, agent_id, dry_run
         self._today = day_number(memory.clock.today())
         self._reply = DreamReply(agent_id, memory.clock.now_ms() / 1000, dry_run, deep)
+        self._seen = Rows()
+        """The rows before the first step, and what the dream wrote: what comes meanwhile is for the next one."""
 
     async def run(self) -> DreamReply:
         """Find out, then act, step by step."""
         reply, started = self._reply, self._memory.clock.monotonic()
         await self._memory.settle()
+        self._seen = await self._step(rows_now)
         last = await self._step(partial(last_dream, agent_id=self._agent))
         if reply.deep:
             await self._contradictions()
@@ -213,14 +181,14 @@ class _Dream:
         return len(done.parts)
 
     def _set(self, store: Store, step: str, field: str, links: Links) -> int:
+        before = store.rev
         with store.transaction() as tx:
             for fact, (_, value) in links.items():
                 set_edit(tx, self._agent, fact, field, value)
             change = record_edits(tx, self._agent, f"{DREAM}{step}", field, links)
-            sides: dict[str, Sides] = {
-                fact: ({field: before}, {field: after}) for fact, (before, after) in links.items()
-            }
+            sides: dict[str, Sides] = {fact: ({field: old}, {field: new}) for fact, (old, new) in links.items()}
             log_steps(tx, self._agent, step, sides, change)
+        self._seen = self._seen._replace(rev=self._seen.rev + store.rev - before)
         crash_point("dream step")
         return change
 
@@ -255,12 +223,10 @@ class _Dream:
 
     def _remember(self, store: Store) -> None:
         last = last_dream(store, self._agent)
-        ((n,),) = store.execute("SELECT max(n) FROM facts")
-        last.at_ms, last.n, last.rows = self._memory.clock.now_ms(), int(n or 0), _fingerprint(store)
+        last.at_ms, last.n, last.rows = self._memory.clock.now_ms(), self._seen.newest, self._seen.text
         if self._reply.deep:
             last.day = self._today
-        with store.transaction() as tx:
-            tx.set_meta(f"dream/{self._agent}", msgspec.json.encode(last).decode())
+        remember(store, self._agent, last)
 
 
 def _status(replies: Sequence[DreamReply]) -> DreamStatus:
@@ -282,18 +248,6 @@ def _known(store: Store, agent_id: str, field: str, facts: Sequence[str]) -> dic
         (msgspec.json.encode(list(facts)).decode(), agent_id, field),
     )
     return {str(fact): (str(text), None if value is None else str(value)) for fact, text, value in rows}
-
-
-def _fingerprint(store: Store) -> str:
-    """Changes with every row that this device wrote or folded; the last dream's own writes are in it."""
-    ((n,),) = store.execute("SELECT max(n) FROM facts")
-    ((folded,),) = store.execute("SELECT sum(idx) FROM cursors")
-    return f"{store.rev} {n or 0!s} {folded or 0!s}"
-
-
-def _have_dreamt(store: Store, deep: bool) -> None:
-    with store.transaction() as tx:
-        tx.set_meta(f"dreamt/{'deep' if deep else 'new'}", str(store.clock.now_ms()))
 
 
 def _let_go(store: Store) -> None:

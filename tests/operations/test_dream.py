@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memoryd.errors import NoInputError
-from memoryd.operations.dream import dream_all, has_changed
+from memoryd.operations.dream import dream_all
+from memoryd.operations.last_dream import has_changed
 from memoryd.store.thread import Priority
 
 DAY = 86_400
@@ -285,6 +286,31 @@ async def test_the_daemons_dream_looks_only_where_something_changed(mind):
     assert not await has_changed(mind.memory, "default", deep=False)
     mind.clock.advance(DAY)
     assert await has_changed(mind.memory, "default", deep=True)
+    assert not await has_changed(mind.memory, "default", deep=False)
+
+
+async def test_what_comes_during_a_dream_is_for_the_next_one(mind):
+    """A fact that is stored after the dream looked for new ones is not passed over by the dreams of the half hours."""
+    await store(mind, "Rule one alpha beta", "Rule one alpha beta gamma", SHORT)
+    undisturbed, steps = mind.memory.undisturbed, []
+
+    async def next_step():
+        steps.append(1)
+        if len(steps) == 8:  # what is new was looked for; now it is written
+            await store(mind, LONG)
+        return await undisturbed()
+
+    mind.memory.undisturbed = next_step
+    (first,) = await dream_all(mind.memory, deep=True)
+    assert len(steps) >= 8
+    assert await has_changed(mind.memory, "default", deep=False)
+
+    (light,) = await dream_all(mind.memory, deep=False)
+
+    assert (first.merged, light.merged) == (1, 1)
+    assert await states(mind) == {
+        SHORT: "merged", LONG: "live", "Rule one alpha beta": "merged", "Rule one alpha beta gamma": "live"
+    }  # fmt: skip
     assert not await has_changed(mind.memory, "default", deep=False)
 
 
