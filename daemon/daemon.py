@@ -44,7 +44,8 @@ HUNG_STOP_S = 15.0
 class Daemon:
     """Joins memory, watcher, worker, socket and scheduler. `start`, then `stop`; errors of `start` are for the user.
 
-    `damaged` is called when the database says that it is damaged: the memory has to be opened anew.
+    `damaged` is called when the database says that it is damaged: the memory has to be opened anew. `lost` is called
+    with a name when the database or the lock is not that file any more: what is written goes nowhere.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Daemon:
         clock: Clock,
         notifier: Notifier,
         damaged: Callable[[], None] = lambda: None,
+        lost: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.memory, self.places = memory, places
         self._clock, self._notifier = clock, notifier
@@ -73,6 +75,9 @@ class Daemon:
         self.upkeep = Upkeep(memory, clock)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._damaged, self._told_damage = damaged, False
+        self._lost = lost
+        self._held: dict[Path, tuple[int, int]] = {}
+        """The files that must stay where they are, by device and inode."""
 
     @property
     def workspace(self) -> Path:
@@ -81,6 +86,7 @@ class Daemon:
 
     async def start(self) -> None:
         """Watch, listen, say READY, and only then compare everything."""
+        self._held = {path: identity_of(path) for path in (self.places.database, self.places.lock)}
         await self.watcher.start()
         await self.listener.start()
         self.scheduler.every(TICK_S, self._tick, "the watch over watcher and socket")
@@ -197,6 +203,8 @@ class Daemon:
         await self.watcher.check()
         await self.listener.check()
         self._report()
+        if gone := next((path.name for path, held in self._held.items() if not is_there(path, held)), ""):
+            self._lost(gone)
         if self.memory.thread.damage is not None and not self._told_damage:
             self._told_damage = True
             self._damaged()
@@ -216,6 +224,22 @@ class Daemon:
         watch.pending = worker.waiting
         watch.next_scan = self.scheduler.next_run("the regular scan")
         watch.warnings = [each for each in (watcher.warning, worker.warning) if each is not None]
+
+
+def identity_of(path: Path) -> tuple[int, int]:
+    """Device and inode. Raises `OSError`."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def is_there(path: Path, held: tuple[int, int]) -> bool:
+    """Whether the file still stands at its path, as far as anybody can tell."""
+    try:
+        return identity_of(path) == held
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def _take_over(current: Settings, new: Settings) -> None:

@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
+from typing import TypeAlias
 
 import msgspec
 
 from ..clock import Clock
 from ..config import Places, Settings
-from ..errors import ConfigError, MemorydError, StoreDamagedError
+from ..errors import ConfigError, MemorydError, StoreDamagedError, StoreError
 from ..operations.lock import DAEMON, InstanceLock
 from ..operations.memory import Memory
 from .daemon import Daemon
@@ -20,6 +21,9 @@ from .logs import set_up_logging
 from .notify import Notifier
 
 log = logging.getLogger(__name__)
+
+Ending: TypeAlias = signal.Signals | str | None
+"""What ends a daemon's life: a signal, the name of a file that is gone, or None for a damaged database."""
 
 DAMAGES, DAMAGES_S = 3, 3600.0
 """A database that is damaged more often than so within so many seconds is left to a person."""
@@ -56,7 +60,7 @@ def run(places: Places, settings: Settings, url: str = "", token: str = "") -> i
 
 
 async def _serve(places: Places, settings: Settings, url: str, token: str, notifier: Notifier) -> int:
-    events: asyncio.Queue[signal.Signals | None] = asyncio.Queue()
+    events: asyncio.Queue[Ending] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, events.put_nowait, number)
     clock = Clock()
@@ -64,8 +68,16 @@ async def _serve(places: Places, settings: Settings, url: str, token: str, notif
     while True:
         async with _patience(notifier):
             memory = await Memory.open(places, settings, clock, url=url, token=token, resident=True)
-        daemon = Daemon(memory, places, clock, notifier, damaged=lambda: events.put_nowait(None))
-        if await _live(daemon, events) is not None:
+        daemon = Daemon(
+            memory, places, clock, notifier, damaged=lambda: events.put_nowait(None), lost=events.put_nowait
+        )
+        ended = await _live(daemon, events)
+        if isinstance(ended, str):
+            raise StoreError(
+                f"{places.state / ended} was removed or replaced while the daemon ran.",
+                "Its service starts it again, else: memoryd run; the notes are read anew.",
+            )
+        if ended is not None:
             log.info("stopped")
             return 0
         damages = [*(each for each in damages if clock.monotonic() - each < DAMAGES_S), clock.monotonic()]
@@ -73,17 +85,23 @@ async def _serve(places: Places, settings: Settings, url: str, token: str, notif
             raise StoreDamagedError("The database is damaged again and again.", "Check the disk, then start again.")
 
 
-async def _live(daemon: Daemon, events: "asyncio.Queue[signal.Signals | None]") -> signal.Signals | None:
-    """One daemon from start to stop; returns the signal that ended it, None if its database is damaged."""
-    received: signal.Signals | None = signal.SIGTERM
+async def _live(daemon: Daemon, events: "asyncio.Queue[Ending]") -> Ending:
+    """One daemon from start to stop; returns what ended it."""
+    received: Ending = signal.SIGTERM
     try:
         await daemon.start()
         while (received := await events.get()) is signal.SIGHUP:
             await daemon.reload()
-        log.info("stopping: %s", received.name if received else "the database is damaged and is opened anew")
+        log.info("stopping: %s", _reason(received))
         return received
     finally:
         await daemon.stop(for_good=received is not None)
+
+
+def _reason(ending: Ending) -> str:
+    if isinstance(ending, signal.Signals):
+        return ending.name
+    return f"{ending} is gone" if ending else "the database is damaged and is opened anew"
 
 
 @contextlib.asynccontextmanager

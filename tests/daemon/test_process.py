@@ -252,6 +252,19 @@ def test_a_stop_in_a_first_scan_is_quick(machine):
     assert machine.finds("wheatear")
 
 
+@pytest.mark.parametrize("name", ["memory.db", "memoryd.lock"])
+def test_a_daemon_whose_files_were_taken_away_does_not_go_on(machine, name):
+    """Nothing more is stored into a file that is gone, and no second daemon can start beside it (DA-2)."""
+    (machine.notes / "2026-02-13.md").write_text("- The wheatear sings\n")
+    machine.start().settled()
+    (machine.root / "state" / name).unlink()
+
+    assert machine.process.wait(15) == 1
+    assert f"{name} was removed or replaced" in machine.log.read_text()
+    machine.start().settled()
+    assert machine.finds("wheatear")
+
+
 def test_a_stop_that_hangs_ends_with_its_stacks(machine):
     """Before a service manager kills it without a word, the daemon says where it hangs, and fails (DA-8)."""
     hang = (
