@@ -276,7 +276,11 @@ def cloud_url(settings: Settings, flag: str | None = None, environment: Mapping[
         )
     scheme = "https" if parts.scheme == "libsql" else parts.scheme
     if scheme not in ("https", "http") or not parts.hostname:
-        raise ConfigError(f"{given!r} is no cloud URL.", "Use libsql://, https:// or, on this machine, http://.")
+        # Not what was given: it may be the token, put into the wrong place.
+        raise ConfigError(
+            "What is given as the cloud's address is no cloud URL.",
+            "Use libsql://, https:// or, on this machine, http://.",
+        )
     if scheme == "http" and not settings.sync.insecure and not is_loopback(parts.hostname):
         raise ConfigError(
             f"http:// to {parts.hostname} would send your notes unprotected.",

@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
@@ -24,6 +25,8 @@ from .tier_replies import AuditReply
 
 DAY_MS = 86_400_000
 DRILL_OLD_DAYS, SNAPSHOT_OLD_DAYS = 14, 2
+_URLS = frozenset({"sync.url", "llm.endpoint"})
+_NO_URL = "(no URL)"
 _SENTENCE = "今天天气很好"
 _PROMPT = "Answer with the word ok."
 
@@ -42,12 +45,22 @@ async def check_memory(memory: Memory) -> AsyncIterator[Check]:
 
 
 def settings_in_force(settings: Settings, sources: Mapping[str, str]) -> list[SettingInForce]:
-    """Every setting with its value and its source."""
-    found: list[SettingInForce] = []
-    for name, value in _flat(settings).items():
-        shown = value.partition("?")[0] if name == "llm.endpoint" else value  # a key may stand behind it
-        found.append(SettingInForce(name, shown, sources.get(name, "default")))
-    return found
+    """Every setting with its value and its source; of a URL what can hold no key."""
+    return [
+        SettingInForce(name, _keyless(value) if name in _URLS else value, sources.get(name, "default"))
+        for name, value in _flat(settings).items()
+    ]
+
+
+def _keyless(url: str) -> str:
+    """A URL without login, query and fragment; what is none may be a key itself."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return _NO_URL
+    if not url or (parts.scheme and parts.hostname):
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return _NO_URL
 
 
 def _flat(settings: Settings) -> dict[str, Any]:

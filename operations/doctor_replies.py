@@ -18,7 +18,7 @@ class Check(msgspec.Struct):
 
 
 class SettingInForce(msgspec.Struct):
-    """A setting by its dotted name, its value, and who says it: `default`, a variable's name or a file's path."""
+    """A setting by its dotted name, its value, and who says it: `default` or a file's path."""
 
     name: str
     value: Any

@@ -108,7 +108,10 @@ def llm_of(settings: Settings, named: str = "") -> Llm | None:
         return None
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{url!r} is no URL of an LLM endpoint.", "E.g. http://localhost:8080/complete")
+        # Not what was given: a key may stand in it.
+        raise ConfigError(
+            "What is given as the LLM endpoint is no http:// or https:// URL.", "E.g. http://localhost:8080/complete"
+        )
     configured = url == llm.endpoint
     if not configured and not is_loopback(parts.hostname):
         raise ConfigError(

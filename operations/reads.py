@@ -82,8 +82,9 @@ class Reads:
                     for fact in some:
                         del facts[fact]
                 del self._facts[agent, day]
-            if self._questions:
-                await self._thread.call(lambda store: count_retrievals(store, self._questions))
+            if asked := Counter(self._questions):  # a copy: more is asked while the store's thread counts
+                await self._thread.call(partial(count_retrievals, answered=asked))
+                self._questions -= asked
         if counted:
             await self._settle()
 

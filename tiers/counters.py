@@ -3,7 +3,7 @@
 Local only: one row of `meta` an agent. The two `_today` counts begin anew at local midnight.
 """
 
-from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import msgspec
@@ -79,16 +79,13 @@ def count_llm_fallbacks(tx: Tx, agent_id: str, number: int) -> None:
     write_counters(tx, agent_id, counters)
 
 
-def count_retrievals(store: Store, answered: Counter[str]) -> None:
-    """Count answered questions by agent, and empty `answered`; the caller may add to it meanwhile."""
+def count_retrievals(store: Store, answered: Mapping[str, int]) -> None:
+    """Count answered questions by agent."""
     with store.transaction() as tx:
-        for agent, number in list(answered.items()):
+        for agent, number in answered.items():
             counters = read_counters(store, agent)
             counters.retrievals += number
             write_counters(tx, agent, counters)
-            answered[agent] -= number
-    for agent in [agent for agent, number in answered.items() if not number]:
-        del answered[agent]
 
 
 def _key(agent_id: str) -> str:

@@ -259,6 +259,7 @@ def test_a_token_file_that_others_can_read_fails(tmp_path):
         ({"TURSO_URL": "https://a.example", "TURSO_AUTH_TOKEN": SECRET}, f"memoryd run {SECRET}", "fail", "processes"),
         ({"TURSO_URL": "https://a.example"}, "memoryd run --auth-token x", "fail", "processes"),
         ({"TURSO_URL": "ftp://a.example"}, "", "fail", "no cloud URL"),
+        ({"TURSO_URL": SECRET}, "", "fail", "no cloud URL"),
     ],
 )
 def test_where_the_token_comes_from_is_told_and_never_the_token(environment, arguments, state, said):
@@ -296,14 +297,35 @@ def test_another_engine_fails(monkeypatch):
     assert doctor_places._platform().state == "fail"
 
 
-def test_settings_come_with_their_source_and_without_a_key():
-    """A key in an endpoint's query is not shown."""
-    settings = Settings(llm=LlmSettings(endpoint=f"http://localhost:1/complete?key={SECRET}"))
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (f"https://a.example/x?key={SECRET}", "https://a.example/x"),
+        (f"https://me:{SECRET}@a.example:8080/x#{SECRET}", "https://a.example:8080/x"),
+        (SECRET, "(no URL)"),
+        (f"localhost:8080/x?key={SECRET}", "(no URL)"),
+        (f"http://[{SECRET}", "(no URL)"),
+        ("", ""),
+    ],
+)
+def test_settings_come_with_their_source_and_without_a_key(given, shown):
+    """Of both URLs, also where the key was put into the wrong place."""
+    settings = Settings(llm=LlmSettings(endpoint=given), sync=SyncSettings(url=given))
 
     found = {each.name: each for each in settings_in_force(settings, {"llm.endpoint": "/c.toml"})}
 
-    assert (found["llm.endpoint"].value, found["llm.endpoint"].source) == ("http://localhost:1/complete", "/c.toml")
-    assert found["hot.max_bytes"].source == "default"
+    assert (found["llm.endpoint"].value, found["llm.endpoint"].source) == (shown, "/c.toml")
+    assert (found["sync.url"].value, found["sync.url"].source) == (shown, "default")
+
+
+async def test_an_endpoint_that_is_no_url_is_told_without_it(new_mind, quick):
+    """The report is pasted somewhere."""
+    mind = await new_mind(Settings(llm=LlmSettings(endpoint=f"localhost:1/x?key={SECRET}")))
+
+    outcome = await mind.outcome("doctor")
+
+    assert {each.name: each.state for each in outcome.reply.checks}["llm"] == "fail"
+    assert SECRET not in str(outcome.reply)
 
 
 @pytest.mark.parametrize(

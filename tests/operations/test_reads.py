@@ -109,3 +109,22 @@ async def test_what_could_not_be_written_is_kept(asked, monkeypatch):
     assert asked.memory.reads.waiting == 3
     await asked.memory.reads.write()
     assert await written(asked) == [(1,), (1,)]
+
+
+async def test_a_question_during_the_counting_is_counted_once(asked, monkeypatch):
+    """What comes while the store's thread writes waits for the next time."""
+    await asked.hits("kettle")
+    call = asked.memory.thread.call
+
+    async def interrupted(work, **more):
+        done = await call(work, **more)
+        asked.memory.reads.note("default", [], 0)
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr(asked.memory.thread, "call", interrupted)
+        asked.memory.reads._settle = lambda: asyncio.sleep(0)
+        await asked.memory.reads.write()
+
+    assert asked.memory.reads.waiting == 1
+    assert (await asked.ask("metrics"))["retrieval_count"] == 3
