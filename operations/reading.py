@@ -18,6 +18,7 @@ from typing import BinaryIO, Protocol, Self
 import msgspec
 
 from ..config import NotesSettings
+from ..errors import place_of
 from ..ingest.names import Name
 from ..store.files import FileRecord
 from .prepare import Prepared, prepare
@@ -98,8 +99,9 @@ class ThreadReader:
             for job in batch.jobs:
                 try:
                     answer = batch.prepared(job)
-                except Exception:
-                    log.exception("%s cannot be parsed.", job.path)
+                except Exception as error:  # noqa: BLE001 - whatever a parser may raise
+                    # Not the message: it may hold words of the note.
+                    log.warning("%s cannot be parsed: %s", job.path, place_of(error))
                     answer = None
                 if self._ended:
                     return
@@ -173,13 +175,20 @@ class ProcessReader:
 
 
 def work(source: BinaryIO, target: BinaryIO) -> None:
-    """Answer batches until the pipe is closed, which also says that whoever asked is gone."""
+    """Answer batches until the pipe is closed, which also says that whoever asked is gone.
+
+    Raises `SystemExit` for a note that cannot be parsed at all.
+    """
     target.write(_READY)
     target.flush()
     while head := source.read(_LENGTH.size):
         batch = _batch.decode(source.read(_LENGTH.unpack(head)[0]))
         for job in batch.jobs:
-            answer = _encode(batch.prepared(job))
+            try:
+                answer = _encode(batch.prepared(job))
+            except Exception as error:  # noqa: BLE001 - whatever a parser may raise
+                # The next reader goes on behind this note. Not the message: it may hold words of the note.
+                raise SystemExit(f"{job.path} cannot be parsed: {place_of(error)}") from None
             target.write(_LENGTH.pack(len(answer)) + answer)
             target.flush()
 

@@ -20,10 +20,11 @@ _ASKED = (
 )
 _NOTE = "n.agent_id = a.agent AND n.device = ? AND n.path = a.path"
 _MENTION = "m.agent_id = a.agent AND m.device = ? AND m.path = a.path"
-# Whole notes only: a mention that was forgotten, or stands in a damaged segment, leaves a gap.
+# Whole notes only: a mention that was forgotten leaves a gap, and so does a row that stands in a damaged segment.
 _FIT = f"""{_ASKED} SELECT a.path FROM asked a JOIN notes n ON {_NOTE}
  WHERE n.deleted_at IS NULL AND n.state IN ('ok', 'findings')
- AND n.mentions = (SELECT count(*) FROM mentions m WHERE {_MENTION})
+ AND n.mentions = (SELECT count(*) FROM mentions m JOIN facts f ON f.agent_id = m.agent_id AND f.id = m.fact_id
+ WHERE {_MENTION} AND m.n < n.mentions)
  AND NOT EXISTS (SELECT 1 FROM notes o WHERE o.agent_id = a.agent AND o.device = ? AND o.path = a.path)"""
 _USES = f"""{_ASKED} INSERT OR IGNORE INTO chunk_uses SELECT c.value, n.agent_id, n.path
  FROM asked a JOIN notes n ON {_NOTE} JOIN json_each(n.chunks) c"""

@@ -5,6 +5,7 @@ import io
 import logging
 import os
 import signal
+from contextlib import aclosing
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from memoryd.config import NotesSettings
 from memoryd.ingest.names import classify
 from memoryd.operations.prepare import Prepared
 from memoryd.operations.preparing import LONG_QUEUE, Preparer
-from memoryd.operations.reading import Batch, Job, work
+from memoryd.operations.reading import Batch, Job, ThreadReader, work
 
 _MANY = LONG_QUEUE + 30
 
@@ -121,6 +122,27 @@ def test_work_ends_when_the_pipe_does(tmp_path):
     work(io.BytesIO(), target)
 
     assert target.getvalue() == b"\1"
+
+
+def _raise(*_, **__):
+    raise KeyError("the kettle is blue")
+
+
+async def test_a_parser_that_fails_puts_no_words_into_the_log(tmp_path, caplog, monkeypatch):
+    """The message of an error may quote the note: its type and place are told, by the thread and by the process."""
+    (name,) = _write(tmp_path, 1)
+    monkeypatch.setattr("memoryd.operations.prepare.parse_note", _raise)
+    frame = msgspec.msgpack.encode(Batch(str(tmp_path), NotesSettings(), 0, [_job(name)]))
+
+    async with aclosing(ThreadReader().answers(Batch(str(tmp_path), NotesSettings(), 0, [_job(name)]))) as answers:
+        with pytest.raises(EOFError):
+            await anext(answers)
+    with pytest.raises(SystemExit) as ended:
+        work(io.BytesIO(len(frame).to_bytes(8) + frame), io.BytesIO())
+
+    for told in (caplog.text, str(ended.value)):
+        assert f"{name} cannot be parsed: KeyError in _raise" in told
+        assert "kettle" not in told
 
 
 async def test_newer_words_win_over_prepared_ones(mind):
