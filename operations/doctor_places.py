@@ -26,7 +26,7 @@ LOW_BYTES, FULL_BYTES = 500_000_000, 50_000_000
 """Less free room than this is a warning, or a failure."""
 _INOTIFY = Path("/proc/sys/fs/inotify")
 _PROC = Path("/proc")
-_LEFT_IN_STATE = ("*.new", "snapshots/unfinished*", "memory.db.corrupt-*")
+_LEFT_IN_STATE = ("*.new", "scratch-*", "snapshots/unfinished*", "memory.db.corrupt-*")
 _LEFT_IN_WORKSPACE = (".MEMORY*.md.memoryd*", "memory/**/.memoryd-restore-*")
 _UNDER_WAY_S = 600.0
 """A younger file may be in use at this moment."""

@@ -12,6 +12,7 @@ from ..crash import crash_point
 from ..errors import AccessError, ConfigError, StoreDamagedError
 from ..store import Store
 from ..store.rekey import COMPARE_WITH
+from ..sync.scratch import sweep_scratch
 from .rebuild import finish, mark_damaged, put_right
 
 _JSON = msgspec.json.Encoder()
@@ -25,6 +26,7 @@ def open_store(places: Places, workspace: Path, clock: Clock, *, may_upgrade: bo
     have to be upgraded first and may not be.
     """
     _make_private(places.state)
+    sweep_scratch(places.state)
     _refuse_unwritable(places.database)
     try:
         return _opened(places, workspace, clock, may_upgrade=may_upgrade)

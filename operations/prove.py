@@ -108,9 +108,10 @@ def _free_json(store: Store, agent_id: str) -> list[str]:
 
 
 def _copies(state: Path, database: Path) -> list[Path]:
-    """Copies of the database: local snapshots, a damaged file that is kept, one from before an upgrade."""
+    """Copies of a memory: local snapshots, a damaged file that is kept, one from before an upgrade, a comparison's."""
     ours = {database, *(database.with_name(database.name + ending) for ending in ("-wal", "-shm"))}
-    return [file for file in sorted(state.rglob(f"{database.stem}*")) if file.is_file() and file not in ours]
+    copies = {*state.rglob(f"{database.stem}*"), *state.rglob("*.db*")} - ours
+    return sorted(file for file in copies if file.is_file())
 
 
 def _search_files(files: Collection[Path], texts: Sequence[str]) -> Searched:

@@ -3,7 +3,6 @@
 Both plan what `write_notes` then writes, under its rules: checked first, never over a file, nobody is succeeded.
 """
 
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from .gather import Progress, fetch_chunks
 from .hrana import CloudClient
 from .inherit import KEEP_DELETED_DAYS, erase_all, fold_into, standing_tombstones, use_chunks
 from .restore import RestorePlan, Site, check_notes, choose_device, refuse_differing, silent
+from .scratch import scratch
 from .service import SyncService
 from .wire import SegmentError, check_cloud, unpack_all
 
@@ -60,8 +60,8 @@ async def plan_as_of(
     device = await service.thread.call(partial(_one_device, state=state, wanted=from_), priority=Priority.READ)
     start = await _start(service.client, device, at_ms)
     folder = await service.thread.call(lambda store: store.db.path.parent, priority=Priority.READ)
-    with tempfile.TemporaryDirectory(prefix="as-of-", dir=folder) as temporary:
-        path = Path(temporary) / "copy.db"
+    with scratch(folder) as temporary:
+        path = temporary / "copy.db"
         copy = StoreThread(lambda: Store.open(path, service.clock, new_device=lambda: device))
         await copy.start()
         try:

@@ -6,7 +6,6 @@ segments are removed. If the device is alive after all, it sees a stranger's seg
 """
 
 import asyncio
-import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from .cloud import fetch_after
 from .hrana import CloudClient
 from .push import Pusher
 from .replay import first_before
+from .scratch import scratch
 from .seal import KeyRing, sealed_with
 from .snapshot import duty_done, write_snapshot
 from .wire import Head, SegmentError, key_id_of, unpack
@@ -89,8 +89,8 @@ class Executor:
         known = await self._thread.call(partial(_known, device=device), priority=Priority.READ)
         rewritten = False
         if head is not None:
-            with tempfile.TemporaryDirectory(prefix="inherit-", dir=known.folder) as temporary:
-                path = Path(temporary) / "copy.db"
+            with scratch(known.folder) as temporary:
+                path = temporary / "copy.db"
                 copy = StoreThread(lambda: Store.open(path, self._clock, new_device=lambda: device))
                 await copy.start()
                 try:

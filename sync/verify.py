@@ -1,6 +1,5 @@
 """`verify`: does the cloud hold what this device holds? By heads and hashes, or by reading and folding everything."""
 
-import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -17,6 +16,7 @@ from ..store.thread import Priority, StoreThread
 from .cloud import CloudState, count_rows_after, read_cloud
 from .heads import Verdict, judge_own_head
 from .replay import Difference, replay
+from .scratch import scratch
 from .seal import KeyRing
 from .service import SyncService
 from .wire import check_cloud
@@ -114,8 +114,8 @@ async def folded_anew(
     """
     upto = await service.thread.call(partial(_folded_upto, state=state), priority=Priority.READ)
     folder = await service.thread.call(lambda store: store.db.path.parent, priority=Priority.READ)
-    with tempfile.TemporaryDirectory(prefix="verify-", dir=folder) as temporary:
-        copy = StoreThread(partial(_open_copy, path=Path(temporary) / "copy.db", like=service))
+    with scratch(folder) as temporary:
+        copy = StoreThread(partial(_open_copy, path=temporary / "copy.db", like=service))
         await copy.start()
         try:
             result = await replay(service.client, upto, copy, on_rows, keys=service.keys, keep_chunks=keep_chunks)

@@ -212,7 +212,7 @@ async def test_a_drill_proves_the_restore_and_says_so_in_status(new_mind, cloud,
     # What was seen is answered: the next exchange sends the log anew.
     outcome = await one.outcome("drill")
     assert outcome.exit_code == 0
-    assert list(one.places.state.glob("verify-*")) == []
+    assert list(one.places.state.glob("scratch-*")) == []
 
 
 async def test_a_drill_asks_the_same_of_both_memories(new_mind, cloud):
@@ -388,3 +388,21 @@ async def test_a_copied_disk_says_which_notes_it_lacks_or_holds_differently(new_
     assert "memory/2026-02-01.md" in differing
     await copy.ask("rescan")
     assert len([each for each in copy.memory.sync.status.notices if "This disk" in each]) == 2
+
+
+async def test_what_a_killed_process_left_aside_is_swept_and_hides_nothing_from_a_proof(new_mind, cloud):
+    """A copy beside the database that still holds the words is named; the next start removes it."""
+    one = await new_mind(**cloud)
+    await one.note(DAY, "- The code word is hyrax\n")
+    await one.ask("sync", wait=True)
+    left = one.places.state / "scratch-abc"
+    left.mkdir()
+    (left / "copy.db-wal").write_bytes(b"... The code word is hyrax ...")
+
+    proof = (await one.outcome("forget", text="The code word is hyrax", prove=True)).reply.proof
+
+    assert [each.holds for each in proof.checked if each.holds] == [["copy.db-wal"]]
+    await one.close()
+    await one.open(**cloud)
+    assert not left.exists()
+    assert (await one.outcome("forget", text="The code word is hyrax", prove=True)).reply.proof.gone

@@ -182,7 +182,7 @@ async def test_a_drill_survives(peer, proxy, fault):
     assert await breaks(one, fault, lambda: rehearsed(one)) in (None, [])
     way.heal()
     assert await rehearsed(one) == []
-    assert list(one.path.parent.glob("verify-*")) == []
+    assert list(one.path.parent.glob("scratch-*")) == []
     await whole(one)
 
 
