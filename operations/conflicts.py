@@ -10,8 +10,8 @@ from ..store import Store
 from ..store.log import with_predecessors
 from ..store.thread import Priority
 from .memory import Memory
-from .requests import ConflictsRequest
 from .sync_replies import Conflict, ConflictsReply, Version
+from .sync_requests import ConflictsRequest
 
 _strings = msgspec.json.Decoder(list[str])
 _BOTH = (

@@ -10,8 +10,8 @@ from ..store.rekey import take_over
 from ..store.thread import Priority
 from .memory import Memory
 from .replies import DeviceInfo, DevicesReply
-from .requests import DevicesRequest
 from .sync_replies import RetireReply
+from .sync_requests import DevicesRequest
 from .synchronise import the_cloud
 
 _strings = msgspec.json.Decoder(list[str])

@@ -12,9 +12,9 @@ from ..sync.drill import rehearse
 from ..sync.service import SyncService
 from ..sync.status import Drilled, last_drill, remember_drill
 from .memory import Memory, report_progress
-from .requests import DrillRequest
 from .settle import Settler
 from .sync_replies import DrillReply
+from .sync_requests import DrillRequest
 from .synchronise import the_cloud
 from .table import Outcome
 

@@ -12,8 +12,8 @@ from ..sync.service import SyncService
 from ..sync.stewardship import encrypt, joined_key
 from ..sync.wire import key_id_of
 from .memory import Memory
-from .requests import KeyRequest
 from .sync_replies import KeyReply
+from .sync_requests import KeyRequest
 from .synchronise import the_cloud
 
 _KEEP_IT = "Write the recovery key down and keep it away from this machine: without it nothing can be restored."

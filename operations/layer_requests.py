@@ -13,6 +13,8 @@ _Words = Annotated[str, Meta(max_length=10_000)]
 class TaskRequest(Request):
     """Keep the state of a task that goes on, so that it can be taken up again."""
 
+    asks_by = ("action",)
+
     action: Annotated[
         Literal["start", "update", "show", "list", "finish", "remove"],
         Meta(description="start, update, show, list, finish or remove.", extra_json_schema=_ARGUMENT),
@@ -44,6 +46,8 @@ class TaskRequest(Request):
 class SessionRequest(Request):
     """Keep the last talks with an agent for some days, on this device only."""
 
+    asks_by = ("action",)
+
     action: Annotated[
         Literal["add", "list", "show", "end"],
         Meta(description="add, list, show or end.", extra_json_schema=_ARGUMENT),
@@ -66,6 +70,8 @@ class SessionRequest(Request):
 
 class DreamRequest(Request):
     """Tidy the memory up: join wordings of one thing, settle contradictions, see what time has archived."""
+
+    asks_by = ("dry_run", "log")
 
     dry_run: Annotated[bool, Meta(description="Only say what would be done.")] = False
     log: Annotated[bool, Meta(description="Show what dreams did instead, the newest first.")] = False

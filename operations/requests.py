@@ -22,10 +22,14 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename={
 
     changes_by: ClassVar[tuple[str, ...] | None] = None
     """The fields that make it a change of the memory; None: it always is one."""
+    asks_by: ClassVar[tuple[str, ...]] = ()
+    """The fields that make it a question all the same: by being set, an action by showing or listing."""
 
     @property
     def only_reads(self) -> bool:
         """Whether it asks and changes nothing, the count of reads aside: such a command never upgrades a store."""
+        if any(getattr(self, field) in (True, "show", "list") for field in self.asks_by):
+            return True
         return self.changes_by is not None and not any(getattr(self, field) for field in self.changes_by)
 
 
@@ -156,6 +160,8 @@ class ConsolidateRequest(Request):
 class IngestDailyRequest(Request):
     """Take in the daily notes of the last days, and say what they hold."""
 
+    asks_by = ("dry_run",)
+
     days: Annotated[int, Meta(ge=1, le=36_500, description="Today and so many days less one before it.")] = 2
     dry_run: Annotated[bool, Meta(description="Only say what would be stored.")] = False
     llm_endpoint: Endpoint = ""
@@ -246,79 +252,10 @@ class ImportLegacyRequest(Request):
 class UndoRequest(Request):
     """Undo the last change made by a command or by hand in MEMORY.md's block."""
 
+    asks_by = ("list",)
+
     n: Annotated[int, Meta(ge=0, description="The change of this number, as --list shows it.")] = 0
     list: Annotated[bool, Meta(description="List the changes instead, the newest first.")] = False
-
-
-class SyncRequest(Request):
-    """Push to and pull from the cloud."""
-
-    wait: Annotated[
-        bool, Meta(description="Take in all notes first, and return when the cloud has confirmed everything.")
-    ] = False
-    timeout: Annotated[float, Meta(gt=0, le=86_400, description="Give up after this many seconds.")] = 60.0
-    dry_run: Annotated[bool, Meta(description="Only show what would leave this device.")] = False
-    receipts: Annotated[bool, Meta(description="Only list what was sent: hash, rows, bytes and time.")] = False
-    redraw: Annotated[bool, Meta(description="Draw the whole readable picture again.")] = False
-    adopt: Annotated[
-        bool, Meta(description="Accept a cloud that was replaced or set back, and send it everything again.")
-    ] = False
-
-
-class RestoreRequest(Request):
-    """Bring notes and memory back from the cloud onto this device."""
-
-    from_: Annotated[str, Meta(description="The device to take over from, where there are several.")] = ""
-    copy: Annotated[bool, Meta(description="Take copies of the notes without taking over from the device.")] = False
-    merge: Annotated[bool, Meta(description="Write what is missing here and leave differing files as they are.")] = (
-        False
-    )
-    deleted: Annotated[bool, Meta(description="Bring back notes that were deleted within 90 days.")] = False
-    as_of: Annotated[
-        str, Meta(description="The notes as they were at that time, e.g. 2026-02-13T10:00.", max_length=40)
-    ] = ""
-
-
-class VerifyRequest(Request):
-    """Compare this memory with the cloud."""
-
-    changes_by = ()
-
-    deep: Annotated[bool, Meta(description="Read and fold every segment instead of comparing heads.")] = False
-
-
-class DrillRequest(Request):
-    """Prove that a restore works: into a temporary folder, everything compared."""
-
-
-class ConflictsRequest(Request):
-    """List notes that are not the same on all devices."""
-
-    changes_by = ()
-
-
-class KeyRequest(Request):
-    """Encrypt what the cloud holds, show the recovery key, or change it."""
-
-    action: Annotated[
-        Literal["init", "show", "rotate"],
-        Meta(description="init, show or rotate.", extra_json_schema={"argument": True}),
-    ]
-    file: Annotated[
-        str,
-        Meta(
-            description="A file with the recovery key, for a device that joins (init).",
-            extra_json_schema={"path": True},
-        ),
-    ] = ""
-
-
-class DevicesRequest(Request):
-    """List the devices that share this memory."""
-
-    changes_by = ("retire",)
-
-    retire: Annotated[str, Meta(description="Take over from this device, which is gone for good.", max_length=200)] = ""
 
 
 class LedgerRequest(Request):

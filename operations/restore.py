@@ -14,7 +14,7 @@ from ..sync.bring_back import plan_as_of, plan_deleted
 from ..sync.restore import RestorePlan, finish_restore, plan_restore, write_notes
 from .memory import Memory, report_progress
 from .replies import RestoreReply
-from .requests import RestoreRequest
+from .sync_requests import RestoreRequest
 from .synchronise import the_cloud
 from .table import Outcome
 

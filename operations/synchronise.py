@@ -11,8 +11,8 @@ from ..sync.service import Exchange, SyncService
 from ..sync.stewardship import adopt, look_at_outgoing, redraw_picture
 from .memory import Memory
 from .replies import SyncReply
-from .requests import SyncRequest
 from .sync_replies import AdoptReply, DryRunReply, ReceiptInfo, ReceiptsReply
+from .sync_requests import SyncRequest
 
 
 async def sync(memory: Memory, request: SyncRequest) -> SyncReply | DryRunReply | ReceiptsReply | AdoptReply:

@@ -12,6 +12,7 @@ import msgspec
 
 from . import layer_requests as layers
 from . import requests as r
+from . import sync_requests as sync
 
 Where = Literal["either", "daemon", "alone"]
 """`either`: in the daemon, or in the command's own process; `daemon`: only there; `alone`: never beside a daemon."""
@@ -69,17 +70,17 @@ OPERATIONS: dict[str, Operation] = {
         Operation("export", r.ExportRequest, "export:export", long=True),
         Operation("import", r.ImportRequest, "import_export:import_export", long=True),
         Operation("import-legacy", r.ImportLegacyRequest, "import_legacy:import_legacy", long=True),
-        Operation("sync", r.SyncRequest, "synchronise:sync", long=True),
-        Operation("restore", r.RestoreRequest, "restore:restore", where="alone", long=True),
-        Operation("verify", r.VerifyRequest, "verify:verify", long=True),
+        Operation("sync", sync.SyncRequest, "synchronise:sync", long=True),
+        Operation("restore", sync.RestoreRequest, "restore:restore", where="alone", long=True),
+        Operation("verify", sync.VerifyRequest, "verify:verify", long=True),
         Operation("ledger", r.LedgerRequest, "ledger:ledger"),
         Operation("why", r.WhyRequest, "why:why", tool="read"),
         Operation("why-not", r.WhyNotRequest, "why_not:why_not"),
         Operation("validate", r.ValidateRequest, "validate:validate"),
-        Operation("devices", r.DevicesRequest, "devices:devices"),
-        Operation("conflicts", r.ConflictsRequest, "conflicts:conflicts"),
-        Operation("drill", r.DrillRequest, "drill:drill", long=True),
-        Operation("key", r.KeyRequest, "key:key", long=True),
+        Operation("devices", sync.DevicesRequest, "devices:devices"),
+        Operation("conflicts", sync.ConflictsRequest, "conflicts:conflicts"),
+        Operation("drill", sync.DrillRequest, "drill:drill", long=True),
+        Operation("key", sync.KeyRequest, "key:key", long=True),
     )
 }
 

@@ -139,8 +139,9 @@ def encoded(task: Task) -> bytes:
 def masked(value: Any, key: str = "") -> tuple[Any, int]:
     """A JSON value with the secrets in its texts masked, and how many spans were; `key` tells what a text is."""
     if isinstance(value, dict):
-        pairs = {name: masked(each, name) for name, each in value.items()}
-        return {name: each for name, (each, _) in pairs.items()}, sum(count for _, count in pairs.values())
+        pairs = {name: (*mask_text(name), *masked(each, name)) for name, each in value.items()}
+        spans = sum(in_name + in_value for _, in_name, _, in_value in pairs.values())
+        return {name: each for name, _, each, _ in pairs.values()}, spans
     if isinstance(value, list):
         items = [masked(each, key) for each in value]
         return [each for each, _ in items], sum(count for _, count in items)

@@ -5,7 +5,7 @@ import msgspec
 from ..sync.verify import verify as compare
 from .memory import Memory
 from .replies import VerifyReply
-from .requests import VerifyRequest
+from .sync_requests import VerifyRequest
 from .synchronise import the_cloud
 from .table import Outcome
 

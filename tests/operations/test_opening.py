@@ -2,9 +2,11 @@
 
 import os
 
+import msgspec
 import pytest
 from memoryd.errors import AccessError
 from memoryd.operations import opening
+from memoryd.operations.table import OPERATIONS
 
 
 @pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
@@ -33,3 +35,30 @@ def test_a_file_of_another_user_is_said(mind, monkeypatch):
         opening.open_store(mind.places, mind.workspace, mind.clock)
 
     assert refused.value.hint.startswith("Take it over: sudo chown 4321")
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "only_reads"),
+    [
+        ("retrieve", {"query": "x"}, True),
+        ("retrieve", {"query": "x", "after_write": True}, False),
+        ("store", {"text": "x", "category": "y"}, False),
+        ("task", {"action": "list"}, True),
+        ("task", {"action": "show", "name": "x"}, True),
+        ("task", {"action": "start", "name": "x"}, False),
+        ("session", {"action": "show"}, True),
+        ("session", {"action": "add", "text": "x"}, False),
+        ("dream", {}, False),
+        ("dream", {"dry_run": True}, True),
+        ("dream", {"log": True}, True),
+        ("undo", {}, False),
+        ("undo", {"list": True}, True),
+        ("sync", {"receipts": True}, True),
+        ("sync", {"wait": True}, False),
+        ("key", {"action": "show"}, True),
+        ("key", {"action": "rotate"}, False),
+    ],
+)
+def test_what_only_shows_is_known_as_reading(command, given, only_reads):
+    """Such a command never upgrades a store (ST-2)."""
+    assert msgspec.convert(given, OPERATIONS[command].request).only_reads is only_reads

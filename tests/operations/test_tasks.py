@@ -242,16 +242,16 @@ async def test_commands_at_the_same_moment_all_count(mind):
 
 
 async def test_secrets_are_masked_before_anything_is_written(mind):
-    """In texts, and in a checkpoint by its key."""
+    """In texts, in a checkpoint by its key, and in the key itself."""
     token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
-    checkpoint = json.dumps({"db": {"password": "correct-horse-9"}, "tokens": [token], "step": 2})
+    checkpoint = json.dumps({"db": {"password": "correct-horse-9"}, "tokens": [token], token: 1, "step": 2})
 
     reply = await mind.ask("task", action="start", name="port", note=[f"the token is {token}"], checkpoint=checkpoint)
 
     data = (mind.workspace / "memory/working/port.json").read_text()
     assert token not in data
     assert "correct-horse-9" not in data
-    assert reply["masked"] == 3
+    assert reply["masked"] == 4
     assert reply["task"]["checkpoint"]["step"] == 2
 
 
