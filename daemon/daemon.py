@@ -14,6 +14,7 @@ from ..operations.memory import Memory
 from ..operations.requests import Request
 from ..operations.table import Operation, Outcome
 from .app import Progress, create_app
+from .heap import give_back
 from .inbox import Heard
 from .listener import Listener
 from .names import Extra
@@ -30,6 +31,8 @@ TICK_S = 5.0
 SCAN_S = 300.0
 SCAN_WITHOUT_EVENTS_S = 30.0
 STATUS_S = 10.0
+MUCH_WORK = 50
+"""After so many calls of the store, free memory goes back to the system at the next quiet moment."""
 
 CLIENTS_GRACE_S = 1.0
 WORKER_GRACE_S = 2.0
@@ -76,6 +79,8 @@ class Daemon:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._damaged, self._told_damage = damaged, False
         self._lost = lost
+        self._given_back = -MUCH_WORK - 1  # the first quiet moment counts: opening may have been an upgrade
+        """How many calls of the store had ended when free memory was given back last."""
         self._held: dict[Path, tuple[int, int]] = {}
         """The files that must stay where they are, by device and inode."""
 
@@ -211,6 +216,10 @@ class Daemon:
 
     async def _say_status(self) -> None:
         self._notifier.status(self._status_line())
+        done = self.memory.thread.finished
+        if done - self._given_back > MUCH_WORK and not self.memory.pending:
+            self._given_back = done
+            await asyncio.to_thread(give_back)
 
     def _status_line(self) -> str:
         sync = self.memory.sync.status.state if self.memory.sync is not None else "off"
