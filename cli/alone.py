@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from ..clock import Clock
-from ..config import Places, cloud_token, cloud_url, find_places, load_settings
+from ..cloud_config import cloud_token, cloud_url
+from ..config import Places, find_places, load_settings
 from ..errors import ConfigError
 from ..operations.memory import Memory
 from ..operations.table import Operation, Outcome

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import msgspec
 
 from .. import __version__
-from ..config import Places, cloud_url, find_places, load_settings, settings_sources
+from ..cloud_config import cloud_url
+from ..config import Places, find_places, load_settings, settings_sources
 from ..daemon import service
 from ..daemon.mounts import silent_mount
 from ..errors import MemorydError, StoreOlderError, TryLaterError

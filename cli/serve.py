@@ -6,7 +6,8 @@ from typing import Any
 import click
 import msgspec
 
-from ..config import cloud_token, cloud_url, find_places, load_settings
+from ..cloud_config import cloud_token, cloud_url
+from ..config import find_places, load_settings
 from .common import Common, common_options
 from .output import show, wants_json, warn
 

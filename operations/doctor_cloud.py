@@ -5,7 +5,8 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-from ..config import Settings, cloud_token, cloud_url, token_source
+from ..cloud_config import cloud_token, cloud_url, token_source
+from ..config import Settings
 from ..errors import AuthRequiredError, MemorydError, ReadOnlyError
 from ..sync.hrana import CloudClient, CloudError, Statement
 from .doctor_replies import Check, failed, good, warned

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from ..config import Settings, is_loopback
+from ..cloud_config import is_loopback
+from ..config import Settings
 from ..errors import ConfigError, UnavailableError
 from ..ingest.mask import mask_text
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from memoryd.cli.flags import checked, payload
-from memoryd.config import Settings, TreeSettings, WarmSettings, cloud_token, cloud_url
+from memoryd.cloud_config import cloud_token, cloud_url
+from memoryd.config import Settings, TreeSettings, WarmSettings
 from memoryd.errors import UsageError
 from memoryd.operations.requests import HotRequest, StoreRequest
 from memoryd.operations.table import OPERATIONS

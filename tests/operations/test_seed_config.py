@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from memoryd.config import Places, Settings, cloud_url, load_settings, settings_sources
+from memoryd.cloud_config import cloud_url
+from memoryd.config import Places, Settings, load_settings, settings_sources
 from memoryd.errors import ConfigError, UsageError
 
 SEED = {
