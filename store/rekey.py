@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from .fold import move_cursor, touch_notes_of
+from .fold import move_cursor
+from .fold_rows import touch_notes_of
 from .forget import DUTY_SNAPSHOT, add_duty
 from .log import device_row, predecessors
 from .store import Store, Tx, new_device_id

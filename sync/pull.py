@@ -10,7 +10,8 @@ from ..crash import crash_point
 from ..errors import CloudStoppedError
 from ..model import Row
 from ..store import Store, Tx
-from ..store.fold import Folded, fold, move_cursor, replace_own_rows
+from ..store.fold import fold, move_cursor, replace_own_rows
+from ..store.fold_rows import Folded
 from ..store.forget import DUTY_SNAPSHOT, add_duty
 from ..store.log import predecessors
 from ..store.sent import Cursor, cursor

@@ -9,7 +9,8 @@ import msgspec
 
 from ..model import ChunkRow, Row
 from ..store import Store
-from ..store.fold import Folded, fold
+from ..store.fold import fold
+from ..store.fold_rows import Folded
 from ..store.thread import Priority, StoreThread
 from .cloud import fetch_after, newest_snapshot
 from .hrana import CloudClient
