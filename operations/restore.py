@@ -11,7 +11,8 @@ from ..model import NoteRow
 from ..store import Store
 from ..store.thread import Priority
 from ..sync.bring_back import plan_as_of, plan_deleted
-from ..sync.restore import RestorePlan, finish_restore, plan_restore, write_notes
+from ..sync.restore import finish_restore, write_notes
+from ..sync.restore_plan import RestorePlan, plan_restore
 from .memory import Memory, report_progress
 from .replies import RestoreReply
 from .sync_requests import RestoreRequest

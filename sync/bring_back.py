@@ -19,7 +19,8 @@ from .cloud import CloudState, earliest, fetch_after, read_cloud, snapshots_of
 from .gather import Progress, fetch_chunks
 from .hrana import CloudClient
 from .inherit import KEEP_DELETED_DAYS, erase_all, fold_into, standing_tombstones, use_chunks
-from .restore import RestorePlan, Site, check_notes, choose_device, refuse_differing, silent
+from .restore import Site
+from .restore_plan import RestorePlan, check_notes, choose_device, refuse_differing, silent
 from .scratch import scratch
 from .service import SyncService
 from .wire import SegmentError, check_cloud, unpack_all

@@ -15,7 +15,7 @@ from ..store.thread import Priority, StoreThread
 from .cloud import read_cloud
 from .files import is_safe, write_all
 from .replay import Difference
-from .restore import read_body
+from .restore_plan import read_body
 from .service import SyncService
 from .verify import compare_heads, folded_anew
 

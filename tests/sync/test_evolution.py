@@ -4,7 +4,7 @@ import pytest
 from memoryd.errors import CloudStoppedError
 from memoryd.sync import snapshot
 from memoryd.sync.push import Pusher
-from memoryd.sync.restore import plan_restore
+from memoryd.sync.restore_plan import plan_restore
 from memoryd.sync.verify import verify
 from memoryd.sync.wire import WIRE, cloud_id_of
 

@@ -9,7 +9,8 @@ from memoryd.model import fact_id
 from memoryd.store.versions import set_edit
 from memoryd.sync import push
 from memoryd.sync.drill import rehearse
-from memoryd.sync.restore import finish_restore, plan_restore, write_notes
+from memoryd.sync.restore import finish_restore, write_notes
+from memoryd.sync.restore_plan import plan_restore
 from memoryd.sync.stewardship import adopt
 from memoryd.sync.verify import verify
 from memoryd.sync.waits import WaitAfterFailure

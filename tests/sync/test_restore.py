@@ -4,7 +4,8 @@ import pytest
 from memoryd.errors import MemorydError, NoInputError, UsageError
 from memoryd.store.notes import StatedNote, apply_note
 from memoryd.sync.files import is_safe
-from memoryd.sync.restore import finish_restore, plan_restore, write_notes
+from memoryd.sync.restore import finish_restore, write_notes
+from memoryd.sync.restore_plan import plan_restore
 from memoryd.sync.verify import verify
 
 from .conftest import AGENT, parsed

@@ -10,7 +10,7 @@ from memoryd.store.forget import forget_fact
 from memoryd.store.rekey import take_over
 from memoryd.sync import snapshot
 from memoryd.sync.hrana import CloudError
-from memoryd.sync.restore import plan_restore
+from memoryd.sync.restore_plan import plan_restore
 from memoryd.sync.seal import Key, KeyRing, SealError, sealed_with
 from memoryd.sync.stewardship import encrypt
 from memoryd.sync.verify import verify
