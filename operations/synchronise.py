@@ -4,8 +4,8 @@ import asyncio
 
 import msgspec
 
-from ..errors import ConfigError, UnavailableError, UsageError
-from ..store.sent import all_receipts
+from ..errors import CloudStoppedError, ConfigError, UnavailableError, UsageError
+from ..store.sent import CLOUD, all_receipts
 from ..store.thread import Priority
 from ..sync.service import Exchange, SyncService
 from ..sync.stewardship import adopt, look_at_outgoing, redraw_picture
@@ -53,13 +53,25 @@ async def _exchange(memory: Memory, service: SyncService, request: SyncRequest) 
     if request.wait:
         await memory.rescan()
     if request.adopt:
-        new, former = await adopt(service)
-        done = await service.exchange()
-        return AdoptReply(new, former, done.pushed, done.pulled)
+        return await _adopt(service)
     if request.redraw:
         await redraw_picture(service)
     done = await service.exchange()
     return SyncReply(_result(done), done.pushed, done.pulled)
+
+
+async def _adopt(service: SyncService) -> AdoptReply:
+    """Under a new id if the cloud is not what it was; asked again, there is nothing to accept and the id stays."""
+    former, known = await service.thread.call(lambda store: (store.device, store.meta(CLOUD)), priority=Priority.READ)
+    device = former
+    try:
+        if not known:
+            await adopt(service)  # says that there is none
+        done = await service.exchange()
+    except CloudStoppedError:
+        device, former = await adopt(service)
+        done = await service.exchange()
+    return AdoptReply(device, former, done.pushed, done.pulled)
 
 
 def _result(done: Exchange) -> str:

@@ -97,6 +97,8 @@ async def test_a_wiped_cloud_is_adopted_and_filled_again(new_mind, cloud, sqld):
         sqld.query(f"DROP TABLE {table}")
     await one.ask("sync", adopt=True)
     assert (await one.outcome("verify", deep=True)).reply.equal
+    again = await one.ask("sync", adopt=True)  # e.g. since the first reply was lost
+    assert again == {"device": one.memory.device, "former": one.memory.device, "pushed": 0, "pulled": 0}
     two = await new_mind(**cloud)
     assert (await two.ask("restore", from_=one.memory.device))["verified"]
     assert two.bytes_of_notes() == one.bytes_of_notes()
