@@ -79,13 +79,16 @@ def _configuration(places: Places) -> Check:
 def _socket(places: Places, version: str | None) -> Iterator[Check]:
     path = places.socket
     length = len(os.fsencode(path))
+    try:
+        modes = path.parent.stat().st_mode | path.stat().st_mode
+    except FileNotFoundError:
+        version = None  # it has just ended
     if version is None:
         yield warned(
             "socket", f"No daemon answers at {path} ({length} bytes).", "memoryd service start, or memoryd run"
         )
         return
-    folder, own = path.parent.stat(), path.stat()
-    if (folder.st_mode | own.st_mode) & 0o077:
+    if modes & 0o077:
         yield failed(
             "socket", f"Others can reach {path}.", f"Run: chmod 700 {path.parent}; then start the daemon again"
         )

@@ -110,7 +110,10 @@ def _day(seconds: float) -> str:
 
 
 def _minute(seconds: float) -> str:
-    return dt.datetime.fromtimestamp(seconds, dt.UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    try:
+        return dt.datetime.fromtimestamp(seconds, dt.UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):  # a task's file may have been written by anybody
+        return "?"
 
 
 def show_task(reply: dict[str, Any], console: Console) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
+from ..cloud_config import is_loopback
 from ..errors import AuthRequiredError, ReadOnlyError, UnavailableError
 
 CONNECT_TIMEOUT_S = 5.0
@@ -69,7 +70,7 @@ class CloudClient:
         read_timeout_s: float = READ_TIMEOUT_S,
     ) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        if _is_local(url):
+        if is_loopback(urlsplit(url).hostname or ""):
             headers["Accept-Encoding"] = "identity"  # packing costs more than a loopback's bytes
         self._url = f"{url}/v2/pipeline"
         self._make = partial(
@@ -206,8 +207,3 @@ def _retry_after(response: httpx.Response) -> float:
         return max(0.0, float(response.headers.get("Retry-After", "0")))
     except ValueError:
         return 0.0
-
-
-def _is_local(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
