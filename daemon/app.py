@@ -126,7 +126,7 @@ def decode_request(operation: Operation, body: bytes) -> Request:
     """The request in a JSON body; an empty body asks with all defaults. Raises `UsageError` for anything else."""
     try:
         return msgspec.json.decode(body or b"{}", type=operation.request)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(
             f"The request for {operation.name} is wrong: {error}.", f"See: memoryd {operation.name} --help"
         ) from None

@@ -232,7 +232,7 @@ class Daemon:
         watch.events, watch.rebuilds, watch.last_event = watcher.events, watcher.rebuilds, watcher.last_event
         watch.pending = worker.waiting
         watch.next_scan = self.scheduler.next_run("the regular scan")
-        watch.warnings = [each for each in (watcher.warning, worker.warning) if each is not None]
+        watch.warnings = [each for each in (watcher.warning, worker.warning, self.pulse.warning()) if each is not None]
 
 
 def identity_of(path: Path) -> tuple[int, int]:

@@ -107,6 +107,13 @@ class Pulse:
             return "the store"
         return "the push" if push_still > PUSH_S else ""
 
+    def warning(self) -> tuple[str, str, str] | None:
+        """What status says of whoever hangs: `(code, message, fix)`."""
+        if not (who := self.stuck()):
+            return None
+        said = f"{who.capitalize()} makes no progress."
+        return "stuck", said, "Start the daemon anew: memoryd service stop, then start."
+
     def resumed(self) -> None:
         """The machine slept: nobody could make progress meanwhile."""
         arm_last_resort()

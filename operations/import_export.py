@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ..errors import AccessError, NoInputError, UsageError
+from ..foreign import checked_depth, read_regular
 from ..model import Metadata, fact_id
 from ..store import Store
 from ..store.forget import forget_fact
@@ -88,12 +89,14 @@ async def import_export(memory: Memory, request: ImportRequest) -> ImportReply:
 
 def _read(path: Path) -> _Export:
     try:
-        given = msgspec.json.decode(path.read_bytes(), type=_Export)
+        given = msgspec.json.decode(read_regular(path), type=_Export)
+        for item in given.hot_items:
+            checked_depth(item.value)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise NoInputError(f"{path} is no file.", "Name the JSON file of an export.") from None
     except OSError as error:
         raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path} is no export of memoryd: {error}.", "Write one: memoryd export --json") from None
     if given.format != FORMAT or given.version > VERSION:
         raise UsageError(f"{path} is no export that this version reads.", "Update memoryd; nothing was changed.")

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from ..errors import AccessError, NoInputError, UnavailableError, UsageError
+from ..foreign import read_regular
 from ..store.sent import CLOUD
 from ..store.thread import Priority
 from ..sync.key_store import KeyStore
@@ -110,7 +111,7 @@ async def _keep(memory: Memory, service: SyncService, chosen: Key) -> None:
 
 def _read(file: str) -> str:
     try:
-        return Path(file).read_text("ascii")
+        return read_regular(Path(file)).decode("ascii")
     except FileNotFoundError:
         raise NoInputError(f"{file} does not exist.") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -7,6 +7,7 @@ import msgspec
 
 from ..config import checked_name
 from ..errors import UsageError
+from ..foreign import decoded_json
 from ..model import DEFAULT_AGENT, Metadata, fact_id
 from ..sync.hrana import CloudClient, CloudError, Statement, Value
 from .legacy_files import DEFAULT_IMPORTANCE, LegacyAgent, LegacyFact, LegacyMemory, take_state
@@ -76,7 +77,7 @@ def _take_critical(found: LegacyMemory, agent_id: str, data: str) -> None:
     if not _valid(found, agent_id):
         return
     try:
-        content: Any = msgspec.json.decode(data)
+        content: Any = decoded_json(data)
     except msgspec.DecodeError:
         content = None
     if isinstance(content, dict):

@@ -14,6 +14,7 @@ import msgspec
 
 from ..config import checked_name
 from ..errors import UsageError
+from ..foreign import read_regular
 from ..model import DEFAULT_AGENT, Metadata
 
 FILES = ("warm-memory.json", "memory-tree.json", "hot-memory-state.json", "metrics.json")
@@ -226,7 +227,7 @@ def _loaded(path: Path) -> tuple[Any, str]:
     try:
         if path.stat().st_size > _LARGEST:
             return None, "far too large"
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_regular(path).decode("utf-8-sig")
     except OSError as error:
         return None, f"cannot be read: {error.strerror}"
     except UnicodeDecodeError:

@@ -16,6 +16,7 @@ import msgspec
 from ..cloud_config import is_loopback
 from ..config import Settings
 from ..errors import ConfigError, UnavailableError
+from ..foreign import decoded_json
 from ..ingest.mask import mask_text
 
 CONNECT_TIMEOUT_S = 3.0
@@ -52,7 +53,7 @@ class Llm:
         """The model's answer to a prompt, secrets masked on the way; raises `LlmError`."""
         try:
             async with asyncio.timeout(self._limit_s):  # httpx counts from byte to byte
-                text = self._text(msgspec.json.decode(await self._posted(self._body(mask_text(prompt)[0]))))
+                text = self._text(decoded_json(await self._posted(self._body(mask_text(prompt)[0]))))
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             raise LlmError(f"The LLM endpoint does not answer ({type(error).__name__}).", "Check its URL.") from None
         except (msgspec.DecodeError, LookupError, TypeError):
@@ -66,7 +67,7 @@ class Llm:
         text = await self.complete(prompt)
         fenced = _FENCED.search(text)
         try:
-            return msgspec.json.decode((fenced[1] if fenced else text).strip())
+            return decoded_json((fenced[1] if fenced else text).strip())
         except msgspec.DecodeError:
             raise LlmError("The model's answer is no JSON.", "Rules answer instead.") from None
 

@@ -1,14 +1,15 @@
 """A file that a command names: found, read and parsed, with the errors a person understands."""
 
 import asyncio
+import errno
 import os
-import stat as stat_module
 from datetime import date
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
+from .. import foreign
 from ..errors import AccessError, NoInputError
 from ..ingest.encoding import count_lines
 from ..ingest.names import classify
@@ -82,11 +83,12 @@ def open_regular(path: Path, workspace: Path) -> BinaryIO:
     """
     if path.is_symlink() and path.parent.resolve().is_relative_to(workspace):
         raise NoInputError(f"{path} is a link, which memoryd does not follow.", "Name the file itself.")
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat_module.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise NoInputError(f"{path} is no regular file.", "Name an existing Markdown file.")
-    return os.fdopen(descriptor, "rb")
+    try:
+        return foreign.open_regular(path)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            raise NoInputError(f"{path} is no regular file.", "Name an existing Markdown file.") from None
+        raise
 
 
 def lines_of(opened: BinaryIO) -> int:

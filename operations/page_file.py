@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..crash import crash_point
+from ..foreign import read_regular
 
 _AT_FDCWD = -100
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2), RENAME_SWAP of renamex_np(2)
@@ -18,7 +19,7 @@ _ATTEMPTS = 5
 def read_page(path: Path) -> bytes | None:
     """The page's bytes, None if there is none; raises `OSError` for anything else."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except FileNotFoundError:
         return None
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ..errors import AccessError, NoInputError, TryLaterError, UsageError
+from ..foreign import decoded_json
 from ..ingest.parse import parse_statement
 from ..model import fact_id
 from ..store.thread import Priority
@@ -39,6 +40,8 @@ _ONLY = {
     "finish": ("name", "note", "outcome", "lesson", "category"),
 }  # fmt: skip
 """What each action takes."""
+_LAST_TIME = 253_402_300_800
+"""The year 10000; what somebody wrote beyond it is no time."""
 _IMPORTANCE = {"lesson": 0.8, "outcome": 0.6, "goal": 0.5, "note": 0.4}
 
 
@@ -102,8 +105,8 @@ def _given(memory: Memory, request: TaskRequest) -> Task:
         given["status"] = request.status
     if request.checkpoint:
         try:
-            given["checkpoint"] = msgspec.json.decode(request.checkpoint)
-        except (msgspec.DecodeError, RecursionError) as error:
+            given["checkpoint"] = decoded_json(request.checkpoint)
+        except msgspec.DecodeError as error:
             raise UsageError(
                 f"--checkpoint is no JSON: {error}.", """For example: --checkpoint '{"step": 3}'"""
             ) from None
@@ -183,7 +186,7 @@ def _text(found: Any, key: str) -> str:
 
 def _time(found: Task, key: str) -> float:
     value = found.get(key, 0)
-    return float(value) if isinstance(value, int | float) else 0.0
+    return float(value) if isinstance(value, int | float) and abs(value) < _LAST_TIME else 0.0
 
 
 def _now(memory: Memory) -> float:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ..errors import AccessError, MemorydError, NoInputError, TryLaterError, UsageError
+from ..foreign import MAX_DEPTH, decoded_json
 from ..ingest.mask import mask_text
 from ..model import DEFAULT_AGENT
 from .page_file import read_page, rewrite_page
@@ -96,12 +97,13 @@ def decoded(path: Path, data: bytes | None) -> Task:
     if data is None:
         raise NoInputError(f"There is no task {path.stem!r}.", "memoryd task list shows the tasks.")
     try:
-        task = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        task = decoded_json(data)
+    except msgspec.DecodeError:
         task = None
     if not isinstance(task, dict) or not isinstance(task.get("notes", []), list):
         raise DamagedTaskError(
-            f"{path} is no task: it is not a JSON object with a list of notes.", "Mend or move it; nothing was changed."
+            f"{path} is no task: it is not a JSON object (at most {MAX_DEPTH} levels deep) with a list of notes.",
+            "Mend or move it; nothing was changed.",
         )
     return task
 
@@ -137,7 +139,7 @@ def encoded(task: Task) -> bytes:
 
 
 def masked(value: Any, key: str = "") -> tuple[Any, int]:
-    """A JSON value with the secrets in its texts masked, and how many spans were; `key` tells what a text is."""
+    """A JSON value with secrets masked in texts and names, and how many spans were; `key` tells what a text is."""
     if isinstance(value, dict):
         pairs = {name: (*mask_text(name), *masked(each, name)) for name, each in value.items()}
         spans = sum(in_name + in_value for _, in_name, _, in_value in pairs.values())

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from ..errors import NoInputError
+from ..foreign import read_regular
 from ..model import TIERS
 from ..search.rank import Found
 from ..store import Store
@@ -112,6 +113,6 @@ async def _prompt(memory: Memory, file: str) -> str:
         return _PROMPT.format(limit=PATHS, tree="{tree}", query="{query}")
     path = Path(memory.workspace / file)
     try:
-        return await asyncio.to_thread(path.read_text, "utf-8", "replace")
+        return (await asyncio.to_thread(read_regular, path)).decode("utf-8", "replace")
     except OSError:
         raise NoInputError(f"{path} cannot be read.", "Name a text file with {tree} and {query} in it.") from None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..foreign import open_regular
 from .tokens import index_tokens
 
 SIZE_LIMIT = 256 * 1024
@@ -36,7 +37,7 @@ class Aliases:
             now = self._path.stat()
             stamp = now.st_mtime_ns, now.st_size, now.st_ino
             if stamp != self._stamp:
-                with self._path.open("rb") as file:
+                with open_regular(self._path) as file:
                     self._groups = groups_of(file.read(SIZE_LIMIT).decode("utf-8-sig", "replace"))
                 self._stamp = stamp
         except OSError:

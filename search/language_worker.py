@@ -47,6 +47,8 @@ def _tokenizer(jieba: Any, cache_folder: str, custom_dict: str) -> Any:
 
 def _lines(custom_dict: str) -> list[str]:
     try:
+        if not Path(custom_dict).is_file():  # opening a pipe never returns
+            return []
         text = Path(custom_dict).read_text("utf-8-sig", "replace")
     except OSError:
         return []

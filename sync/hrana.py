@@ -133,7 +133,7 @@ def _making_sense() -> Iterator[None]:
     """An answer of another shape than Hrana's comes from something else, e.g. the sign-in page of a network."""
     try:
         yield
-    except (ValueError, LookupError, TypeError):  # msgspec's DecodeError is a ValueError
+    except (ValueError, LookupError, TypeError, RecursionError):  # msgspec's DecodeError is a ValueError
         raise CloudError("What answers at the cloud's URL is no libSQL database.", "Check the URL.") from None
 
 

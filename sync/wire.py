@@ -100,7 +100,7 @@ def unpack(segment: Segment, keys: KeyRing = NO_KEYS) -> list[Row]:
     lines = _decompressed(segment, _opened(segment, keys))
     try:
         rows = _decoder.decode_lines(lines)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise SegmentError(f"segment {segment.idx} is damaged: {error}") from None
     for row in rows:
         _check(segment, row)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..errors import NoInputError, UsageError
+from ..foreign import decoded_json
 from ..model import ParsedMention, fact_id
 from ..store import Tx
 from ..store.versions import is_forgotten, set_edit, set_hot_item, state_fact
@@ -65,8 +66,8 @@ def change_hot(tx: Tx, agent_id: str, key: str, value_json: str, words: Words) -
     if section is None:
         raise UsageError(f"{key!r} is no part of hot state.", f"Use one of {', '.join(SECTION_OF_KEY)}.")
     try:
-        value = msgspec.json.decode(value_json)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        value = decoded_json(value_json)
+    except msgspec.DecodeError as error:
         raise UsageError(f"The value is not valid JSON: {error}.", """Quote it: '{"text": "…"}'.""") from None
     if section in FACT_SECTIONS:
         fact = hold(tx, agent_id, _item(section, value), words)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from ..foreign import decoded_json
 from ..model import COMMAND_PATH, fact_id
 from ..store import Store, Tx
 from ..store.versions import set_edit, set_hot_item
@@ -149,7 +150,7 @@ def _typed(text: str, old: Any) -> Any:
     if old is None or isinstance(old, str):
         return text
     try:
-        value = msgspec.json.decode(text)
+        value = decoded_json(text)
     except msgspec.DecodeError:
         return text
     kept = isinstance(value, dict) if isinstance(old, dict) else isinstance(value, int | float)

@@ -194,3 +194,20 @@ async def test_a_part_that_fails_is_started_again_with_growing_pauses(caplog):
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     assert "sync ended unexpectedly (ValueError in work" in caplog.text
     assert "diary" not in caplog.text
+
+
+def test_status_is_told_of_a_store_that_hangs_and_of_its_return(notifier):
+    """The service manager is not the only one who has to know."""
+    clock = ManualClock()
+    thread, worker = SimpleNamespace(finished=1, waiting=1), SimpleNamespace(busy_since=None)
+    pulse = Pulse(notifier, thread, worker, clock)
+    assert pulse.warning() is None
+
+    pulse.stuck()
+    clock.advance(31)
+    hanging = pulse.warning()
+    thread.finished = 2
+
+    assert hanging is not None
+    assert hanging[:2] == ("stuck", "The store makes no progress.")
+    assert pulse.warning() is None

@@ -281,3 +281,44 @@ async def test_flags_that_do_not_belong_to_the_action_are_refused(mind, given):
         await mind.ask("task", **given)
 
     assert not list(mind.workspace.rglob("*.json"))
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "pipe", "deep", "late"])
+async def test_a_file_that_is_no_task_hides_no_other(mind, kind):
+    """The list names it and shows the rest; a pipe holds nobody up, and nesting of any depth is damage."""
+    await mind.ask("task", action="start", name="whole", goal="Stay visible")
+    odd = mind.workspace / "memory/working/odd.json"
+    if kind == "folder":
+        odd.mkdir()
+    elif kind == "link":
+        odd.symlink_to("/etc/hostname")
+    elif kind == "pipe":
+        os.mkfifo(odd)
+    elif kind == "deep":
+        odd.write_text('{"checkpoint": ' + "[" * 3000 + "]" * 3000 + "}")
+    else:
+        odd.write_text('{"updated_at": 1' + "0" * 400 + "}")
+
+    listed = await mind.ask("task", action="list")
+
+    assert "whole" in [each["name"] for each in listed["tasks"]]
+    assert [each["path"] for each in listed["damaged"]] == ([] if kind == "late" else ["memory/working/odd.json"])
+
+
+@pytest.mark.parametrize("levels", [101, 400, 900, 5_000])
+async def test_a_checkpoint_that_is_nested_too_deeply_is_refused(mind, levels):
+    """One sentence instead of a stack that ends, whatever the depth; nothing is written."""
+    with pytest.raises(UsageError, match="nested deeper than 100 levels"):
+        await mind.ask("task", action="start", name="deep", checkpoint="[" * levels + "]" * levels)
+
+    assert not list(mind.workspace.glob("memory/working/*.json"))
+
+
+async def test_a_secret_in_a_checkpoints_names_is_masked(mind):
+    """A name is a text like any other."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+
+    reply = await mind.ask("task", action="start", name="keys", checkpoint=json.dumps({secret: {"n": 1}}))
+
+    assert reply["masked"] == 1
+    assert secret not in (mind.workspace / "memory/working/keys.json").read_text()

@@ -78,3 +78,10 @@ def test_file_is_read_anew(tmp_path: Path) -> None:
 def test_lines_without_a_group_are_left_out() -> None:
     """Remarks, empty lines and single words make no group; bad bytes break nothing."""
     assert groups_of("# a, b\n\nalone\n a , , b | c \n") == [["a", "b", "c"]]
+
+
+def test_a_pipe_in_the_files_place_holds_nobody_up(tmp_path):
+    """It is read on the thread of the store: opening it would hang everything for ever."""
+    os.mkfifo(tmp_path / "aliases.txt")
+
+    assert Aliases(tmp_path / "aliases.txt").of("k8s") == []
