@@ -26,6 +26,8 @@ _PROVIDERS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("sk-",), "openai_key", rf"{_B}sk-(?!ant-)(?:(?:proj|svcacct|admin|or-v1)-)?[A-Za-z0-9_-]{{20,}}"),
     (("xox", "xapp-"), "slack_token", rf"{_B}(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{{10,}}"),
     (("hooks.slack.com",), "slack_webhook", r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}"),
+    (("/api/webhooks/",), "discord_webhook", r"(?<=/api/webhooks/)\d{15,22}/[A-Za-z0-9_-]{40,}"),
+    (("sig=",), "signature", r"(?<=[?&]sig=)[A-Za-z0-9%+/_-]{30,}={0,2}"),
     (("aiza",), "google_key", rf"{_B}AIza[A-Za-z0-9_-]{{30,}}"),
     (("gocspx-",), "google_secret", rf"{_B}GOCSPX-[A-Za-z0-9_-]{{20,}}"),
     (("ya29.",), "google_token", rf"{_B}ya29\.[A-Za-z0-9_-]{{20,}}"),

@@ -110,11 +110,12 @@ def _take_item(tx: Tx, agent: str, item: LegacyItem, reply: LegacyReply) -> bool
 
 
 def _take_node(tx: Tx, memory: Memory, agent: str, path: str, description: str, reply: LegacyReply) -> bool:
+    path = masked(path)
     known = tx.execute("SELECT 1 FROM tree_nodes WHERE agent_id = ? AND path = ?", (agent, "/".join(segments(path))))
     if known:
         return False
     try:
-        add_node(tx, agent, path, masked(description), memory.settings)
+        add_node(tx, agent, path, description, memory.settings, masked)
     except UsageError as error:
         reply.notices.append(f"{error.message} The node was left out.")
         return False

@@ -111,6 +111,7 @@ def take_free(tx: Tx, agent_id: str, section: str, key: str, content: Any) -> bo
 
 def take_tree_node(tx: Tx, agent_id: str, path: str, description: str) -> bool:
     """Add a node unless this memory has, or had, one of that path."""
+    path = masked(path)
     if _has(tx, "tree_nodes", "path = ?", agent_id, path):
         return False
     set_tree_node(tx, agent_id, path, masked(description))

@@ -4,6 +4,7 @@ from typing import Any
 
 from ..clock import day_number
 from ..errors import UsageError
+from ..ingest.mask import mask_text
 from ..store import Store
 from ..store.thread import Priority
 from ..tiers.limits import agent_limits
@@ -39,7 +40,7 @@ def _change(store: Store, memory: Memory, request: TreeRequest) -> dict[str, Any
     agent, settings = request.agent_id, memory.settings
     with store.transaction() as tx, recorded(tx, agent, _named(request)):
         if request.add is not None:
-            return {"path": add_node(tx, agent, *request.add, settings), "added": True}
+            return {"path": add_node(tx, agent, *request.add, settings, lambda text: mask_text(text)[0]), "added": True}
         if request.remove:
             return {"path": remove_node(tx, agent, request.remove, settings), "removed": True}
         pruned = prune(tx, agent, day_number(memory.clock.today()))

@@ -71,14 +71,29 @@ class Scope(msgspec.Struct, frozen=True):
 def scope_of(store: Store, agents: Sequence[str] | None, limit: int) -> Scope:
     """The scope of one search that returns at most `limit` facts."""
     last = _number(store.execute("SELECT max(n) FROM facts")[0][0])
-    everything = Scope(last, last, agents, "", max(KEPT, limit), max(_ENOUGH, limit))
+    everything = Scope(last, _indexed(store), agents, "", max(KEPT, limit), max(_ENOUGH, limit))
     if not agents:
         return everything
     owners = [Term(owner_token(agent), 1.0) for agent in agents]
     own = sum(_spread(store, each, last) for each in owners)
-    if own > last // 2:
+    if own > everything.size // 2:
         return everything
     return msgspec.structs.replace(everything, size=max(own, 1), owner=" OR ".join(map(quoted, owners)))
+
+
+def _indexed(store: Store) -> int:
+    """How many facts the index holds, from the record that FTS5 keeps for bm25: its first varint is the number of rows.
+
+    Row numbers say it only roughly: forgotten facts leave gaps, which a restored memory has not.
+    """
+    rows = store.execute("SELECT block FROM search_index_data WHERE id = 1")
+    block = rows[0][0] if rows else b""
+    count = 0
+    for byte in block if isinstance(block, bytes) else b"":
+        count = count << 7 | byte & 127
+        if byte < 128:
+            break
+    return max(count, 1)
 
 
 def _spread(store: Store, term: Term, last: int) -> int:

@@ -40,7 +40,8 @@ def copy(path: Path, target: Path) -> None:
 
 
 def _performed(*words: str | Path) -> str:
-    command = [sys.executable, "-m", __name__, *map(str, words)]
+    # -P: the folder that the daemon was started in holds other people's files, and they are no modules of ours.
+    command = [sys.executable, "-P", "-m", __name__, *map(str, words)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,5 +1,7 @@
 """Adding, removing and pruning nodes of the tree (`tree --add`, `--remove`, `--prune`)."""
 
+from collections.abc import Callable
+
 from ..config import Settings
 from ..errors import NoInputError, UsageError
 from ..store import Store, Tx
@@ -11,10 +13,10 @@ PRUNE_DAYS = 60
 """A node without facts goes when nothing happened to it for this long."""
 
 
-def add_node(tx: Tx, agent_id: str, path: str, description: str, settings: Settings) -> str:
-    """Add a node, or describe one anew; returns its path as it is kept.
+def add_node(tx: Tx, agent_id: str, path: str, description: str, settings: Settings, mask: Callable[[str], str]) -> str:
+    """Add a node, or describe one anew; returns its path as it is kept. `mask` takes secrets out of the description.
 
-    Raises `UsageError` for a path that is empty, too deep, or holds control characters.
+    Raises `UsageError` for a path that is empty, too deep, or holds control characters or a secret.
     """
     parts = segments(path)
     limits = agent_limits(tx.store, agent_id, settings).tree
@@ -22,8 +24,10 @@ def add_node(tx: Tx, agent_id: str, path: str, description: str, settings: Setti
         raise UsageError(f"{path!r} is no category path.", "Use words with / between them, e.g. projects/evoclaw.")
     if len(parts) > limits.max_depth:
         raise UsageError(f"{path!r} is deeper than {limits.max_depth} levels.", "Use a shorter path.")
+    if mask(path) != path:
+        raise UsageError("The category path holds what looks like a secret.", "Name the node by plain words.")
     kept = "/".join(parts)
-    set_tree_node(tx, agent_id, kept, " ".join(description.split())[:DESCRIPTION_LIMIT])
+    set_tree_node(tx, agent_id, kept, mask(" ".join(description.split()))[:DESCRIPTION_LIMIT])
     return kept
 
 

@@ -250,3 +250,20 @@ def test_a_secret_bared_by_markup_never_reaches_a_fact(parse) -> None:
     note = parse("- pass**word**: hunter2secret\n")
 
     assert "hunter2secret" not in note.mentions[0].text
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [
+        ("https://discord.com/api/webhooks/", "discord_webhook"),
+        ("https://store.blob.example.com/box/file?sv=2024&sig=", "signature"),
+    ],
+)
+def test_an_address_that_opens_a_door_is_masked(before, kind):
+    """A webhook's address and a signed link are keys themselves; the place that they lead to stays readable."""
+    key = ("123456789012345678/" if kind == "discord_webhook" else "") + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA" * 2
+
+    masked, count = mask_text(f"see {before}{key} for it")
+
+    assert (count, masked.startswith(f"see {before}[masked:{kind}:")) == (1, True)
+    assert masked.endswith("] for it")

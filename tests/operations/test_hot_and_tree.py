@@ -203,3 +203,16 @@ async def test_one_agents_tree_sorts_no_other_agents_notes(mind):
 
     (hit,) = await mind.ask("retrieve", query="kestrel gateway")
     assert hit["category"] == "general"
+
+
+async def test_a_secret_in_the_tree_is_masked_or_refused(mind):
+    """A description is a text like any other; a path, which is an address, is refused and leaves no trace."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+
+    await mind.ask("tree", add=["keys", f"the key {secret}"])
+    with pytest.raises(UsageError, match="looks like a secret"):
+        await mind.ask("tree", add=[f"keys/{secret}", "words"])
+
+    assert secret not in await mind.ask("tree", show=True)
+    assert not [row for row in await mind.sql("SELECT path, description FROM tree_nodes") if secret in "".join(row)]
+    assert not [row for row in await mind.sql("SELECT what, after FROM undo_log") if secret in "".join(row)]

@@ -9,6 +9,7 @@ import pytest
 from memoryd.config import Settings, SyncSettings
 from memoryd.errors import ConfigError, MemorydError, NoInputError, UnavailableError, UsageError
 from memoryd.operations.drill import drill_when_due
+from memoryd.search.candidates import scope_of
 
 DAY, OTHER = "memory/2026-02-13.md", "memory/2026-02-14.md"
 WEEK_S = 7 * 86_400
@@ -186,6 +187,21 @@ async def test_notes_come_back_as_they_were(new_mind, cloud, sqld):
     (copy,) = (one.workspace / "memory/.restored").rglob("2026-02-13.md")
     assert copy.read_text() == "- First words\n- A secret word\n"
     assert (one.workspace / DAY).read_text() == "- Second words\n- A secret word\n"
+
+
+async def test_a_drill_after_forgetting_proves_the_restore(new_mind, cloud):
+    """Forgotten facts leave gaps in a memory that its restored copy has not; both answer alike all the same."""
+    one = await new_mind(**cloud)
+    await one.note("memory/2026-02-12.md", "".join(f"- Kestrel {n} listens on port {8000 + n}\n" for n in range(12)))
+    for n in range(3, 9):
+        await one.ask("forget", text=f"Kestrel {n} listens on port {8000 + n}")
+    await one.ask("sync", wait=True)
+
+    done = await one.ask("drill")
+    counted = await one.memory.thread.call(lambda store: scope_of(store, None, 5).size)
+
+    assert (done["differences"], done["searches"]) == ([], 6)
+    assert counted == 6
 
 
 async def test_a_drill_proves_the_restore_and_says_so_in_status(new_mind, cloud, sqld):

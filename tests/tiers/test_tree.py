@@ -24,7 +24,7 @@ def paths(world):
 
 def add(world, path, description="what it is"):
     with world.store.transaction() as tx:
-        return add_node(tx, world.agent, path, description, world.settings)
+        return add_node(tx, world.agent, path, description, world.settings, str)
 
 
 def assert_within_limits(found, limits=LIMITS):
