@@ -55,7 +55,7 @@ def stamp(root: Path, path: str, data: bytes) -> os.stat_result | None:
     try:
         with _parent(root, path, make=False) as folder, _opened(folder, path) as file:
             before = os.fstat(file.fileno())
-            same = file.read() == data and os.fstat(file.fileno()) == before
+            same = file.read() == data and _marks(os.fstat(file.fileno())) == _marks(before)
             return before if same else None
     except OSError:
         return None  # it went, or something else stands there: the scan tells
@@ -135,6 +135,11 @@ def _make_folder(folder: int, name: str) -> None:
     except FileExistsError:
         return
     os.fsync(folder)
+
+
+def _marks(found: os.stat_result) -> tuple[int, ...]:
+    """What tells that a file was written to; its time of access moves with our own reading."""
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def _read(folder: int, path: str) -> bytes:

@@ -1,9 +1,11 @@
 """Restore against a real server: byte for byte, checked first, resumable, and with a token that may only read."""
 
+import os
+
 import pytest
 from memoryd.errors import MemorydError, NoInputError, UsageError
 from memoryd.store.notes import StatedNote, apply_note
-from memoryd.sync.files import is_safe
+from memoryd.sync.files import is_safe, stamp
 from memoryd.sync.restore import finish_restore, write_notes
 from memoryd.sync.restore_plan import plan_restore
 from memoryd.sync.verify import verify
@@ -244,3 +246,18 @@ async def test_a_path_that_leads_out_of_the_workspace_is_refused(peer, root):
 def test_only_notes_inside_the_workspace_may_be_written(path, safe):
     """No parent, no hidden part, no control character, no endless name."""
     assert is_safe(path) is safe
+
+
+def test_reading_a_file_is_no_change_of_it(root):
+    """Its stat is told although the reading moves the time of access; other bytes or no file tell nothing."""
+    file = root / "2026-02-13.md"
+    file.write_bytes(b"- The heron fishes\n")
+    os.utime(file, ns=(1, file.stat().st_mtime_ns))
+
+    found = stamp(root, file.name, b"- The heron fishes\n")
+
+    assert found is not None
+    assert (found.st_size, found.st_mtime_ns) == (file.stat().st_size, file.stat().st_mtime_ns)
+    assert file.stat().st_atime_ns > 1
+    assert stamp(root, file.name, b"- The ibis\n") is None
+    assert stamp(root, "none.md", b"") is None
