@@ -11,8 +11,9 @@ POINTS = (
     "settle written", "settle committed", "tiers moved",
     "page temporary", "page linked", "page exchanged", "page written", "page read back",
     "fact stored", "fact forgotten", "notes masked", "device file", "new id",
-    "receipt stored", "segment sent", "segment confirmed", "segment folded", "picture drawn",
-    "restore file", "restore written", "restore ingested", "restore succeeded",
+    "receipt stored", "segment sent", "segment confirmed", "segment folded",
+    "drawing sent", "picture drawn", "dream step",
+    "restore file", "restore written", "restore copied", "restore ingested", "restore succeeded",
     "old schema copied", "migration statement", "migrated",
     "snapshot checked", "damage marked", "moved aside", "snapshot placed", "rebuilt",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 It is written after the segments and never read back. Triggers of the store note which facts may look
 different (`undrawn`); the hash of what was drawn last (`drawn`) tells whether they do. A drawing is guarded by the
 head of this device's log: one that arrives late, from before a later push, must not bring an old look back.
+So where no answer came, the log has to grow before anything else is drawn (`outlast_lost_drawing`).
 """
 
 import hashlib
@@ -24,6 +25,8 @@ from .hrana import CloudClient, Statement
 from .push import HeadMovedError
 
 DRAW_ROWS = 1_000
+_UNANSWERED = "drawing"
+"""The local setting that holds the head under which a drawing was sent, '' once its answer came."""
 _STATE = ""
 """The fact id under which `drawn` keeps the hash of an agent's `critical_state`."""
 _HIDDEN = ("forgotten", "expired")
@@ -102,7 +105,10 @@ class Picture:
         """Write in one transaction, or nothing; raises `HeadMovedError`, or `CloudStoppedError` for another cloud."""
         here = await self._thread.call(_where, priority=Priority.READ)
         guarded = [Statement(sql, (*values, *here)) for sql, values in [(_GUARD, ()), *statements]]
+        await self._thread.call(partial(_set_unanswered, head=str(here[2])))
+        crash_point("drawing sent")
         counts = await self._client.transact(guarded)
+        await self._thread.call(partial(_set_unanswered, head=""))
         if counts[0] == 1:
             return
         (meta,) = await self._client.query(Statement("SELECT v FROM meta WHERE k = 'cloud'"))
@@ -134,6 +140,27 @@ def _where(store: Store) -> tuple[str, str, str | None]:
     """The cloud, this device and the head of its log as far as it is confirmed: the values of `_HERE`."""
     last = last_confirmed(store)
     return store.meta(CLOUD), store.device, last.sha256 if last else None
+
+
+def outlast_lost_drawing(store: Store) -> None:
+    """Have a segment sent if a drawing under the present head was never answered: it may yet be carried out.
+
+    A frozen server keeps a request for minutes, beyond the life of who sent it. What is drawn meanwhile, e.g. that a
+    forgotten fact is gone, would be undone by it; under a later head it changes nothing.
+    """
+    head = store.meta(_UNANSWERED)
+    if not head:
+        return
+    with store.transaction() as tx:
+        if head == str(_where(store)[2]):
+            tx.run("UPDATE devices SET rev = ? WHERE device = ?", (tx.next_rev(), tx.device))
+        else:
+            tx.set_meta(_UNANSWERED, "")
+
+
+def _set_unanswered(store: Store, head: str) -> None:
+    with store.transaction() as tx:
+        tx.set_meta(_UNANSWERED, head)
 
 
 def redraw(store: Store) -> None:

@@ -26,7 +26,7 @@ from .heads import SET_BACK_HINT, Verdict, check_other_heads, judge_own_head
 from .hrana import CloudClient
 from .inherit import Executor, inherited_duties
 from .keeping import LogKeeper
-from .picture import Critical, Picture, count_undrawn
+from .picture import Critical, Picture, count_undrawn, outlast_lost_drawing
 from .pull import Progress, Pulled, Puller
 from .push import HeadMovedError, Pusher, remember_cloud
 from .seal import KeyRing
@@ -238,6 +238,7 @@ class SyncService:
             try:
                 if await self._look_after_inherited(state):
                     continue  # fold what was written anew
+                await self.thread.call(outlast_lost_drawing)
                 done.pushed += await self._send()
                 if done.pushed:
                     await self._keeper.keep()

@@ -22,6 +22,11 @@ from compare import dump, soundness
 
 FIRST = "# Friday\n\n- The marmot sleeps\n- The code word is hyrax\n- Decided to keep the old pier\n"
 SECOND = FIRST.replace("sleeps", "sleeps until noon") + "- [ ] Oil it\n"
+WORDINGS = "# Writing\n" + "".join(
+    f"- {words} (importance: 0.8)\n"
+    for words in ("Use 150-char abstracts", "Use 150-char abstracts in briefings",
+                  "Ship the lantern catalogue", "Ship the lantern catalogue in spring")
+)  # fmt: skip
 OTHER = "".join(f"- Sighting {n} of the wheatear #birds\n" for n in range(40))
 
 
@@ -119,6 +124,15 @@ def _forget_receipts(store: Any, life: Life) -> None:
     life.once("fork", forget)
 
 
+async def dream(life: Life) -> None:
+    """Two lessons stand there in shorter wordings too; a dream joins them."""
+    life.once("wordings", lambda: life.note("2026-02-13.md").write_text(WORDINGS))
+    memory = await life.open()
+    await memory.rescan()
+    await life.ask(memory, "dream")
+    await memory.close()
+
+
 async def damage(life: Life) -> None:
     """The file is spoiled once; a snapshot is there."""
     memory = await life.open()
@@ -176,7 +190,7 @@ def _edit_block(page: Path) -> None:
 
 
 STORIES: dict[str, Callable[[Life], Awaitable[None]]] = {
-    "notes": notes, "restore": restore, "fold": fold, "damage": damage, "upgrade": upgrade,
+    "notes": notes, "dream": dream, "restore": restore, "fold": fold, "damage": damage, "upgrade": upgrade,
 }  # fmt: skip
 
 

@@ -26,12 +26,13 @@ NOTES = [
     "tiers moved:3", "page temporary", "page linked", "page exchanged", "page written:2", "page read back",
     "fact stored", "fact forgotten", "notes masked", "device file", "snapshot checked",
 ]  # fmt: skip
-CLOUD = ["receipt stored", "segment sent", "segment sent:2", "segment confirmed", "picture drawn"]
+CLOUD = ["receipt stored", "segment sent", "segment sent:2", "segment confirmed", "drawing sent", "picture drawn"]
 FOLD = ["segment folded", "new id"]
-RESTORE = ["restore file:3", "restore written", "restore ingested", "restore succeeded"]
+RESTORE = ["restore file:3", "restore written", "restore copied", "restore ingested", "restore succeeded"]
 UPGRADE = [
     "old schema copied", *(f"migration statement:{n + 1}" for n in range(len(life.STATEMENTS))), "migrated",
 ]  # fmt: skip
+DREAM = ["dream step"]
 DAMAGE = ["damage marked", "moved aside", "snapshot placed", "rebuilt"]
 
 
@@ -95,7 +96,9 @@ def test_every_point_is_one_of_the_program_and_of_a_test():
     called = {name for path in files for name in re.findall(r'crash_point\("([^"]+)"\)', path.read_text("utf-8"))}
 
     assert called == set(POINTS)
-    assert {each.partition(":")[0] for each in (*NOTES, *CLOUD, *FOLD, *RESTORE, *UPGRADE, *DAMAGE)} == set(POINTS)
+    assert {each.partition(":")[0] for each in (*NOTES, *CLOUD, *FOLD, *RESTORE, *UPGRADE, *DREAM, *DAMAGE)} == set(
+        POINTS
+    )
 
 
 @pytest.mark.parametrize("point", NOTES)
@@ -177,6 +180,21 @@ def test_an_upgrade_that_is_cut_off_at_any_statement_goes_on(tmp_path, undisturb
         assert len(rows_of(kept, "SELECT * FROM facts")) == len(rows_of(root / "state/memory.db", "SELECT * FROM more"))
         assert done or f"{len(rows_of(kept, 'SELECT * FROM facts'))} facts" in said
         shutil.rmtree(root)
+
+
+@pytest.mark.parametrize("point", DREAM)
+def test_a_dream_that_was_cut_off_is_dreamt_to_its_end(tmp_path, point):
+    """What was joined before stays joined, the rest follows, and each join stands once in the log of dreams."""
+    assert live("dream", tmp_path / "undisturbed") == 0
+    crash_and_go_on("dream", tmp_path / "life", point=point)
+
+    joined = "SELECT fact_id, value FROM edits WHERE field = 'merged_into' ORDER BY 1"
+    steps = "SELECT fact_id, step FROM dream_log ORDER BY 1"
+    for sql in (joined, steps):
+        found, wanted = (rows_of(tmp_path / name / "state/memory.db", sql) for name in ("life", "undisturbed"))
+        assert found == wanted
+        assert len(found) == 2
+    assert differing(held(tmp_path / "life"), held(tmp_path / "undisturbed")) == {}
 
 
 @pytest.mark.parametrize("point", DAMAGE)

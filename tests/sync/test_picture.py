@@ -4,6 +4,7 @@ import pytest
 from memoryd.errors import CloudStoppedError
 from memoryd.model import fact_id
 from memoryd.store.forget import forget_fact
+from memoryd.sync.hrana import CloudError
 from memoryd.sync.picture import count_undrawn, redraw
 
 from .conftest import AGENT, Peer, SimulatedCloud
@@ -137,6 +138,46 @@ async def test_a_drawing_that_arrives_late_does_not_bring_an_old_look_back(one):
         assert counts[0] == 0
 
     assert one.cloud.db.execute("SELECT * FROM cold_memories").fetchall() == before
+
+
+async def test_a_drawing_whose_answer_was_lost_is_outlasted_before_the_next_one(one):
+    """It arrives when the fact was forgotten and taken out under the same head: nothing comes back (SY-8)."""
+    real, late = one.cloud.transact, []
+
+    async def loses(statements):
+        if "cold_memories" in "".join(each.sql for each in statements):
+            late.append(statements)
+            raise CloudError("timed out")
+        return await real(statements)
+
+    one.cloud.transact = loses
+    await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'cold'"))
+    with pytest.raises(CloudError):
+        await one.sync.exchange()
+    one.cloud.transact = real
+    head = one.cloud.db.execute("SELECT count(*) FROM segments").fetchone()
+    await one.sync.exchange()
+    assert one.cloud.db.execute("SELECT count(*) FROM segments").fetchone() == (head[0] + 1,)
+    await one.write(lambda tx: tx.run("UPDATE derived SET state = 'forgotten' WHERE n = 1"))
+    await one.sync.exchange()
+    before = one.cloud.db.execute("SELECT * FROM cold_memories").fetchall()
+    assert drawn(one) == {"The ibis came"}
+
+    for statements in late:
+        assert (await real(statements))[0] == 0
+
+    assert one.cloud.db.execute("SELECT * FROM cold_memories").fetchall() == before
+    assert one.sync.status.pending_rows == 0
+
+
+async def test_answered_drawings_send_no_segment(one):
+    """Only a lost answer costs one: drawing alone leaves the log as it is."""
+    segments = one.cloud.db.execute("SELECT count(*) FROM segments").fetchone()
+    for tier in ("cold", "warm"):
+        await one.write(lambda tx, tier=tier: tx.run("UPDATE derived SET tier = ?", (tier,)))
+        assert (await one.sync.exchange()).drawn == 2
+
+    assert one.cloud.db.execute("SELECT count(*) FROM segments").fetchone() == segments
 
 
 async def test_a_head_that_moved_under_a_drawing_is_looked_at_again(one):
