@@ -65,7 +65,7 @@ def day_of_ms(ms: int) -> date:
 
 
 def format_version(ms: int, counter: int, device: str) -> str:
-    """`ms(13)-counter(6)-device(8)`: fixed width, so that versions compare as text (DATA section 2)."""
+    """`ms(13)-counter(6)-device(8)`: fixed width, so that versions compare as text (docs/data.md, 2)."""
     return f"{ms:013d}-{counter:06d}-{device}"
 
 

@@ -1,4 +1,4 @@
-"""Settings and places: what the user chose, and where things lie (SPEC sections 7 and 10).
+"""Settings and places: what the user chose, and where things lie (docs/sync.md, docs/configuration.md).
 
 Order, strongest first: command-line flags, environment, `config.toml`, the original skill's
 `config.json` in the workspace, defaults. The quick path of the thin client reads only `Places`.
@@ -19,7 +19,7 @@ from .errors import AccessError, ConfigError, UsageError
 
 DEFAULT_INSTANCE = "default"
 UNIX_PATH_LIMIT = 103 if sys.platform == "darwin" else 107
-"""Longest socket path [bytes] (FACTS section 9)."""
+"""Longest socket path [bytes] (docs/engine.md)."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 

@@ -1,7 +1,7 @@
 """Plain types that every room shares: the rows of the store, which are also the rows of the wire, and a parsed note.
 
 A row is array-like and tagged, so that its JSON form is `["fact", "default", "9c…", …]`: one line
-of a segment (DATA section 4). Fields may be added at the end with a default, never removed or moved;
+of a segment (docs/data.md, 4). Fields may be added at the end with a default, never removed or moved;
 anything else raises the wire version.
 """
 
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 RULES = 1
-"""The number of the text and masking rules (DATA section 1); it stands in every fact id."""
+"""The number of the text and masking rules (docs/data.md, 1); it stands in every fact id."""
 
 DEFAULT_AGENT = "default"
 COMMAND_PATH = ""
@@ -39,7 +39,7 @@ TIERS: tuple[Tier, ...] = ("hot", "warm", "cold", "frozen")
 
 
 def fact_id(agent_id: str, text: str, rules: int = RULES) -> str:
-    """16 hex of sha256 over rules, agent and text (DATA section 1): the same words are the same fact everywhere."""
+    """16 hex of sha256 over rules, agent and text (docs/data.md, 1): the same words are the same fact everywhere."""
     return hashlib.sha256(f"{rules}\0{agent_id}\0{text}".encode()).hexdigest()[:16]
 
 
@@ -58,7 +58,7 @@ class Metadata(msgspec.Struct, omit_defaults=True):
     """Which of `category`, `importance`, `task_state` the note itself wrote."""
 
 
-# ---- rows of the store and of the wire (DATA section 2) -------------------------------------------------
+# ---- rows of the store and of the wire (docs/data.md, 2) -------------------------------------------------
 
 
 class FactRow(msgspec.Struct, array_like=True, tag="fact"):
@@ -266,7 +266,7 @@ class ParsedNote(msgspec.Struct):
 
 
 class Derived(msgspec.Struct):
-    """What memory says of one fact now (DATA section 2). Times in ms; days since 1970.
+    """What memory says of one fact now (docs/data.md, 2). Times in ms; days since 1970.
 
     `latest_day` is the day of the latest dated mention, or of `created_at`; `on_page` says that a
     MEMORY.md line states it (age 0); `last_read` is 0 for a fact that nobody read in these words.

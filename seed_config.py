@@ -1,7 +1,7 @@
 """The original skill's `config.json` in a workspace: which of its keys memoryd takes, and from which file they came.
 
 Its groups are those of `config.toml`. Keys that memoryd does not have, such as `_comment`, are its own business;
-a file that is no JSON object is an error, never silent defaults (COMPAT 3.5).
+a file that is no JSON object is an error, never silent defaults (docs/original.md).
 """
 
 from collections.abc import Mapping

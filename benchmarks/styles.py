@@ -1,4 +1,4 @@
-"""How editors save a file: each style puts `text` into the note at `path` (FACTS M7, PROBLEMS WA-14, WA-15)."""
+"""How editors save a file: each style puts `text` into the note at `path` (docs/engine.md, WA-14, WA-15)."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,7 @@
 """One request to the daemon over its Unix socket.
 
 HTTP/1.0 by hand, because `http.client` alone costs a quarter of what `memoryd status` may take
-(SPEC section 11): a 1.0 reply is its headers, then everything up to the end of the connection.
+(README, what it costs): a 1.0 reply is its headers, then everything up to the end of the connection.
 """
 
 import socket

@@ -1,4 +1,4 @@
-"""The socket's web application, generated from the table of operations (SPEC section 9)."""
+"""The socket's web application, generated from the table of operations (docs/cli.md)."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""A canary without a write: a known note is opened for reading, and the watcher must hear it (SPEC section 3)."""
+"""A canary without a write: a known note is opened for reading, and the watcher must hear it (docs/memory.md, 1)."""
 
 import os
 import sys

@@ -29,7 +29,7 @@ class Debouncer:
     """Collects hints and gives them back when they are due. `exists` tells whether a path is there at the moment.
 
     A path that vanished is held for `BOUND_S`: many editors save by moving the old file away and
-    writing a new one (PROBLEMS WA-14), and a note must not be taken for deleted in between.
+    writing a new one (WA-14), and a note must not be taken for deleted in between.
     """
 
     def __init__(self, exists: Callable[[str], bool]) -> None:

@@ -1,4 +1,4 @@
-"""memoryd as a launchd agent: the shipped plist with this installation's paths (FACTS section 8)."""
+"""memoryd as a launchd agent: the shipped plist with this installation's paths (docs/engine.md)."""
 
 import os
 import plistlib

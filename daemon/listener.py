@@ -45,7 +45,7 @@ class Listener:
         _remove_stale(self.path)
         bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            before = os.umask(0o177)  # uvicorn and asyncio leave the file open to everybody (FACTS section 9)
+            before = os.umask(0o177)  # uvicorn and asyncio leave the file open to everybody (docs/engine.md)
             try:
                 bound.bind(os.fspath(self.path))
             finally:

@@ -1,4 +1,4 @@
-"""What the daemon tells systemd: sd_notify datagrams (FACTS section 7.3), nothing without $NOTIFY_SOCKET."""
+"""What the daemon tells systemd: sd_notify datagrams (docs/engine.md), nothing without $NOTIFY_SOCKET."""
 
 import logging
 import os

@@ -122,7 +122,7 @@ class Pulse:
 
 
 def arm_last_resort(limit_s: float = LAST_RESORT_S) -> None:
-    """Start the countdown anew, as the loop does while it turns. It fires even while the GIL is held (FACTS 1, 9)."""
+    """Start the countdown anew, as the loop does while it turns. It fires under a held GIL too (docs/engine.md)."""
     faulthandler.dump_traceback_later(limit_s, exit=True)
 
 

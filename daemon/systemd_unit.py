@@ -1,4 +1,4 @@
-"""memoryd as a systemd user unit: the shipped unit with this installation's paths (FACTS section 7)."""
+"""memoryd as a systemd user unit: the shipped unit with this installation's paths (docs/engine.md)."""
 
 import getpass
 import os

@@ -1,6 +1,6 @@
 """The file watcher: watchdog's events as hints, and a distrustful look at whether it still lives.
 
-Events get lost without an error (FACTS section 6), so nothing here is ever taken for the truth: an
+Events get lost without an error (docs/engine.md), so nothing here is ever taken for the truth: an
 event only means "look at this path again", and whoever watches is checked from outside.
 """
 
@@ -245,7 +245,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
         found = path.stat()
     except OSError:
         return None
-    # A folder of mode 000 raises nothing in watchdog (FACTS M6). Asked without opening it: that would be heard.
+    # A folder of mode 000 raises nothing in watchdog (docs/engine.md). Asked without opening it: that would be heard.
     return (found.st_dev, found.st_ino) if os.access(path, os.R_OK | os.X_OK) else None
 
 

@@ -1,4 +1,4 @@
-"""Where a fact belongs: a path of lower-case segments, at most four deep (SPEC section 4)."""
+"""Where a fact belongs: a path of lower-case segments, at most four deep (docs/memory.md, 2)."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Dates and clock times as people write them, in English and Chinese (SHAPES section 2)."""
+"""Dates and clock times as people write them, in English and Chinese."""
 
 import datetime as dt
 import re

@@ -1,4 +1,4 @@
-"""What a person should look at in a note: form first, then sentences that leave something out (SPEC section 4).
+"""What a person should look at in a note: form first, then sentences that leave something out (docs/memory.md, 2).
 
 The closed list of codes is `CODES`; each finding has a line and a suggestion.
 """

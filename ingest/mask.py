@@ -1,4 +1,4 @@
-"""Takes secrets out of text before anything else sees it (DATA sections 1 and 2, SPEC promise 6).
+"""Takes secrets out of text before anything else sees it (docs/data.md, 1 and 2, README, promise 6).
 
 A mask is `[masked:<kind>:<first 2 hex of sha256 of the secret>]`. The number of lines never changes,
 masks are left alone, and masking twice changes nothing. Which spans are secrets is told by

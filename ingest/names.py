@@ -1,4 +1,4 @@
-"""Which files are notes, whose they are, and which day they tell of: the path alone decides (SPEC sections 1, 3)."""
+"""Which files are notes, whose they are, and which day they tell of: the path alone decides (docs/memory.md, 1)."""
 
 import re
 import unicodedata

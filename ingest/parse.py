@@ -59,7 +59,7 @@ def parse_statement(text: str, category: str, importance: float | None) -> Parse
     mention = mention_of(Note(category="", importance=importance), block, words)
     if not has_words(without_masks(words.text)):
         mention.text = ""
-    # A command's category is kept whole; the tree shows it at its nearest node (COMPAT section 5).
+    # A command's category is kept whole; the tree shows it at its nearest node (docs/original.md).
     if path := normalised(category, depth=None):
         mention.category = path
         mention.metadata.explicit = unique(["category", *mention.metadata.explicit])

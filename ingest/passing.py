@@ -19,7 +19,7 @@ from .words import Words, has_words
 
 _CODE_URLS = 20
 MOST_BLOCKS = 50_000
-"""Blocks of a note that is parsed: over ten times the longest day of a person (PROBLEMS IN-5: memory below 300 MB)."""
+"""Blocks of a note that is parsed: over ten times the longest day of a person (IN-5: memory below 300 MB)."""
 
 
 class Reading:

@@ -1,4 +1,4 @@
-"""Which new fact carries on which old one when a note changed (SPEC section 4: same place, ratio at least 0.6)."""
+"""Which new fact carries on which old one when a note changed (docs/memory.md, 2: same place, ratio at least 0.6)."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher

@@ -1,4 +1,4 @@
-"""The ledger of one note: each line has exactly one state (DATA section 3)."""
+"""The ledger of one note: each line has exactly one state (docs/data.md, 3)."""
 
 from ..model import LineState
 

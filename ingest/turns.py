@@ -1,4 +1,4 @@
-"""Session-hook transcripts (SHAPES section 5): cut by turn, their untrusted metadata set aside."""
+"""Session-hook transcripts: cut by turn, their untrusted metadata set aside."""
 
 import re
 

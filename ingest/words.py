@@ -1,4 +1,4 @@
-"""From a block's Markdown to its words: the text rule of DATA section 1, and what the markup hid beside them."""
+"""From a block's Markdown to its words: the text rule of docs/data.md, 1, and what the markup hid beside them."""
 
 import re
 import unicodedata

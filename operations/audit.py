@@ -1,7 +1,7 @@
-"""`audit`: proves on a user's own store that nothing is lost, doubled or in two places (SPEC section 5).
+"""`audit`: proves on a user's own store that nothing is lost, doubled or in two places (docs/memory.md, 3).
 
 Everything derived is derived again and compared; the balance ingested = hot + warm + cold + frozen + retracted +
-superseded + merged + forgotten + expired (DATA section 3) is counted from the rows.
+superseded + merged + forgotten + expired (docs/data.md, 3) is counted from the rows.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""`consolidate`: the regular upkeep of each agent's memory, and its reports (SPEC section 5).
+"""`consolidate`: the regular upkeep of each agent's memory, and its reports (docs/memory.md, 3).
 
 Most of it happens with every change anyway: a fact leaves warm in the transaction that puts it into cold. So the
 numbers count from the consolidation before, by commits: what was evicted, archived and taken in since then.

@@ -71,7 +71,7 @@ def _report(store: Store, memory: Memory, reply: ConsolidateReply) -> str:
             *_folded(store, agent, {node.path for node in nodes}),
         ]
     )
-    # As a managed block, so that a copy among the notes is known as our own output (PROBLEMS TR-7).
+    # As a managed block, so that a copy among the notes is known as our own output (TR-7).
     return managed_block(text.replace("<!--", "<! --")) + "\n"
 
 

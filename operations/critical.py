@@ -13,7 +13,7 @@ from .replies import AgentStatus
 
 
 def critical_state(store: Store, agent_id: str, clock: Clock, settings: Settings) -> dict[str, Any]:
-    """`{"hot_state", "tree_nodes", "timestamp"}` as the original keeps it (COMPAT section 7); epoch seconds."""
+    """`{"hot_state", "tree_nodes", "timestamp"}` as the original keeps it (docs/original.md); epoch seconds."""
     return {
         "hot_state": hot_state(store, agent_id, day_number(clock.today()), settings).state,
         "tree_nodes": as_file(tree(store, agent_id, settings)),

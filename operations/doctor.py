@@ -1,6 +1,6 @@
-"""`doctor`: does everything work, each setting proven by its effect (COMPAT F6)?
+"""`doctor`: does everything work, each setting proven by its effect (docs/original.md, F6)?
 
-With a daemon the probes run inside it: what a terminal may read, an agent of the system may not (FACTS section 8).
+With a daemon the probes run inside it: what a terminal may read, an agent of the system may not (docs/engine.md).
 The command line adds what only it can see: socket, versions, service (cli/doctor.py).
 """
 

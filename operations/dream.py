@@ -1,4 +1,4 @@
-"""`dream`: the memory tidies itself up while nobody asks (SPEC section 5, COMPAT section 9).
+"""`dream`: the memory tidies itself up while nobody asks (docs/memory.md, 3, docs/original.md).
 
 Wordings of one thing are joined, contradictions settled; archiving and fading are computed from the day, and a dream
 only tells what time has moved. Each step is small, logged with before and after, and taken back by `undo`; between two

@@ -1,4 +1,4 @@
-"""What a dream would join: shorter wordings that a fuller one says too (SPEC section 5, COMPAT section 9).
+"""What a dream would join: shorter wordings that a fuller one says too (docs/memory.md, 3, docs/original.md).
 
 Only standing knowledge is joined: lessons, preferences, decisions, and facts that count as much. Without a model
 nothing is written anew: the fullest wording that somebody wrote stands for the others, with the places of all.

@@ -74,7 +74,7 @@ def as_markdown(whole: dict[str, Any]) -> str:
         lines.append(f"- {each['text']} ({_origin(each)})")
         lines += [f"  - <{url}>" for url in each["metadata"]["urls"]]
         lines += [f"  - `{command}`" for command in each["metadata"]["commands"]]
-    # As a managed block, so that a copy among the notes is known as our own output (PROBLEMS TR-7).
+    # As a managed block, so that a copy among the notes is known as our own output (TR-7).
     return managed_block("\n".join(lines).replace("<!--", "<! --")) + "\n"
 
 

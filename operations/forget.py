@@ -94,13 +94,13 @@ def _words(tx: Tx, agent_id: str, fact: str) -> list[str]:
 
 
 def _all_wordings(tx: Tx, agent_id: str, fact: str) -> list[str]:
-    """The fact, what a dream joined with it either way, and the earlier wordings of each (DATA section 6)."""
+    """The fact, what a dream joined with it either way, and the earlier wordings of each (docs/data.md, 6)."""
     joined = [str(row[0]) for row in tx.execute(_JOINED, (fact, agent_id, agent_id))]
     return list(dict.fromkeys(each for one in joined for each in (one, *_earlier_wordings(tx, agent_id, one))))
 
 
 def _earlier_wordings(tx: Tx, agent_id: str, fact: str) -> list[str]:
-    """The retracted facts behind `fact` along its `after` chain, each once (DATA section 6)."""
+    """The retracted facts behind `fact` along its `after` chain, each once (docs/data.md, 6)."""
     found: list[str] = []
     while True:
         rows = tx.execute(

@@ -123,7 +123,7 @@ def _take_node(tx: Tx, memory: Memory, agent: str, path: str, description: str, 
 
 
 def _take_metrics(tx: Tx, agent: LegacyAgent) -> None:
-    """Counts become the larger of both; a last consolidation in the future is one that was added up (COMPAT F3)."""
+    """Counts become the larger of both; a last consolidation to come was added up (docs/original.md, F3)."""
     counters = read_counters(tx.store, agent.agent_id)
     counters.retrievals = max(counters.retrievals, int(agent.metrics.get("retrieval_count", 0)))
     counters.consolidations = max(counters.consolidations, int(agent.metrics.get("consolidation_count", 0)))

@@ -1,7 +1,7 @@
 """Notes into the store: what changed on disk is read, parsed and applied; what vanished is held, then let go.
 
 Events are hints. What decides is the file's stat and then its hash, and a missing file counts as
-deleted only under a folder that could be listed (SPEC section 3).
+deleted only under a folder that could be listed (docs/memory.md, 1).
 """
 
 import asyncio
@@ -142,7 +142,7 @@ class Intake:
         # What stands there as it was stored did not vanish: a hold that outlives its cause would later believe
         # the next accident at once.
         self.hold.release_all(now.files.keys() - set(differing))
-        # A huge note keeps the others waiting for seconds: it comes last (PROBLEMS IN-5).
+        # A huge note keeps the others waiting for seconds: it comes last (IN-5).
         differing.sort(key=lambda path: now.files[path].stat.st_size > self._settings.notes.max_ingest_bytes)
         self.waiting.update(differing)
         batches = [differing[at : at + _BATCH_NOTES] for at in range(0, len(differing), _BATCH_NOTES)]

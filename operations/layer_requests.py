@@ -1,4 +1,4 @@
-"""What the layers of memory are asked: working tasks, sessions, dreams (SPEC section 5)."""
+"""What the layers of memory are asked: working tasks, sessions, dreams (docs/memory.md, 3)."""
 
 from typing import Annotated, Literal
 

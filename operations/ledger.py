@@ -1,4 +1,4 @@
-"""`ledger`: what became of each line of a file (DATA section 3). Computed anew, joined with the store."""
+"""`ledger`: what became of each line of a file (docs/data.md, 3). Computed anew, joined with the store."""
 
 from collections.abc import Sequence
 

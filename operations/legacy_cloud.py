@@ -1,4 +1,4 @@
-"""The original skill's rows in the cloud (COMPAT section 7), told from memoryd's own picture by their ids."""
+"""The original skill's rows in the cloud (docs/original.md), told from memoryd's own picture by their ids."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The original skill's files, read as they are: versions 1.0 to 2.2 and forks, told apart by shape (COMPAT 1 to 3).
+"""The original skill's files, read as they are: versions 1.0 to 2.2 and forks, told apart by shape (docs/original.md).
 
 Nothing here writes. A damaged file or entry is named, and everything else is read.
 """

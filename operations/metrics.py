@@ -23,7 +23,7 @@ _ROWS = 10_000
 
 
 async def metrics(memory: Memory, request: MetricsRequest) -> MetricsReply:
-    """All fields of COMPAT 3.4."""
+    """All fields of docs/original.md."""
     await memory.reads.write()
     flat = await flat_bytes(memory, request.agent_id)
     return await memory.thread.call(

@@ -1,4 +1,4 @@
-"""Replacing a MEMORY page without ever losing what a person saved at the same moment (SPEC section 5)."""
+"""Replacing a MEMORY page without ever losing what a person saved at the same moment (docs/memory.md, 3)."""
 
 import contextlib
 import ctypes

@@ -1,4 +1,4 @@
-"""MEMORY pages: a hand-edited block is read back into hot state, then the block follows hot state (SPEC section 5)."""
+"""MEMORY pages: a hand-edited block is read back into hot state, then the block follows hot state."""
 
 import asyncio
 import logging

@@ -107,7 +107,7 @@ def _read(
 
 
 def with_year(parsed: ParsedNote, name: Name, mtime_ns: int) -> ParsedNote:
-    """The parsed note with a finding if its name is of another year than the file's time stamp (PROBLEMS TR-8)."""
+    """The parsed note with a finding if its name is of another year than the file's time stamp (TR-8)."""
     days = mtime_ns // _DAY_NS
     if name.kind != "note" or not 0 < days < _LAST_DAY:  # a time stamp may be anything
         return parsed

@@ -1,6 +1,6 @@
-"""Prepares a queue of notes under a time limit, so that no note keeps the others waiting (PROBLEMS IN-5).
+"""Prepares a queue of notes under a time limit, so that no note keeps the others waiting (IN-5).
 
-A long queue, and a large note, are read by a process of their own (DESIGN section 5), a few saved notes in a
+A long queue, and a large note, are read by a process of their own (docs/architecture.md), a few saved notes in a
 thread, which is there at once. A note that takes too long is set aside: its reader is ended, the others
 go on, and it comes last, alone, with all the time that `notes.max_ingest_seconds` gives.
 """

@@ -1,4 +1,4 @@
-"""What each state means, in one sentence: for `why` and `why-not` (DATA section 3)."""
+"""What each state means, in one sentence: for `why` and `why-not` (docs/data.md, 3)."""
 
 from ..model import FactState, LineState, NoteState
 

@@ -1,4 +1,4 @@
-"""A damaged database: moved aside, and the memory put together again from snapshot, notes and cloud (DESIGN section 4).
+"""A damaged database: moved aside, and the memory put together again from snapshot, notes and cloud.
 
 A mark in the state folder says that the file is suspected; whoever opens the store next looks at it first. The
 mark also notes how far a rebuild got, so that one that was cut off goes on. Nothing is ever deleted here.

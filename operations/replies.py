@@ -1,4 +1,4 @@
-"""What each operation answers (SPEC section 9, COMPAT section 4): the JSON of the command line and the socket."""
+"""What each operation answers (docs/cli.md, docs/original.md): the JSON of the command line and the socket."""
 
 from typing import Any
 

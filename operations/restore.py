@@ -1,4 +1,4 @@
-"""`restore`: notes and memory of a lost device, on this one; deleted notes; notes as they were (DATA section 6)."""
+"""`restore`: notes and memory of a lost device, on this one; deleted notes; notes as they were (docs/data.md, 6)."""
 
 from contextlib import AsyncExitStack
 from datetime import datetime, time

@@ -1,4 +1,4 @@
-"""`session`: the last talks of an agent, for a short while and on this device only (SPEC section 5, COMPAT section 9).
+"""`session`: the last talks of an agent, for a short while and on this device only (docs/memory.md, 3).
 
 Nothing of a session is sent or becomes a fact by itself; what should stay is given as `--summary` and stored.
 """

@@ -1,4 +1,4 @@
-"""Local snapshots: a compact, checked copy of the database, daily where there is no cloud (SPEC section 7)."""
+"""Local snapshots: a compact, checked copy of the database, daily where there is no cloud (docs/sync.md)."""
 
 import asyncio
 import re

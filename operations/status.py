@@ -14,7 +14,7 @@ _LIST_LIMIT = 100
 
 
 async def status(memory: Memory, request: StatusRequest) -> Status:  # noqa: ARG001 - every agent is shown
-    """The status reply of SPEC section 9."""
+    """The status reply of docs/cli.md."""
     return build_status(memory)
 
 

@@ -1,4 +1,4 @@
-"""`sync-critical`: hot state and tree are in the cloud when this says so (COMPAT section 4, F1)."""
+"""`sync-critical`: hot state and tree are in the cloud when this says so (docs/original.md, F1)."""
 
 from typing import Any
 

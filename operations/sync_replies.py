@@ -1,4 +1,4 @@
-"""What the operations on cloud and devices answer beside the replies of SPEC section 9."""
+"""What the operations on cloud and devices answer beside the replies of docs/cli.md."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`task`: working tasks, the layer between a talk and the facts that stay (SPEC section 5, COMPAT section 9).
+"""`task`: working tasks, the layer between a talk and the facts that stay (docs/memory.md, 3, docs/original.md).
 
 A finished task leaves through `store`: its outcome, lessons, goal and notes become facts, then its file goes.
 """

@@ -1,4 +1,4 @@
-"""What the commands of the memory model answer (COMPAT section 4)."""
+"""What the commands of the memory model answer (docs/original.md)."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ class UndoReply(msgspec.Struct):
 
 
 class MetricsReply(msgspec.Struct, rename={"schema_version": "_schema_version"}):
-    """The memory in numbers (COMPAT 3.4); sizes in bytes, or kb where the name says so; times in epoch seconds."""
+    """The memory in numbers; sizes in bytes, or kb where the name says so; times in epoch seconds."""
 
     tree_index_size_bytes: int
     tree_node_count: int

@@ -1,4 +1,4 @@
-"""`validate`: what a person should look at in a note (SPEC section 4, COMPAT section 4)."""
+"""`validate`: what a person should look at in a note (docs/memory.md, 2, docs/original.md)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The deletion hold: many notes gone at once is more likely an accident than a wish (SPEC section 3)."""
+"""The deletion hold: many notes gone at once is more likely an accident than a wish (docs/memory.md, 1)."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence

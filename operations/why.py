@@ -1,4 +1,4 @@
-"""`why`: what became of a line, and how a fact came to its category, its weight and its tier (SPEC section 4)."""
+"""`why`: what became of a line, and how a fact came to its category, its weight and its tier (docs/memory.md, 2)."""
 
 from typing import Any
 

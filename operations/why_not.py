@@ -1,4 +1,4 @@
-"""`why-not`: why a sentence is not in memory, or that it is (SPEC section 4)."""
+"""`why-not`: why a sentence is not in memory, or that it is (docs/memory.md, 2)."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
--- The rows of DATA section 2. Each has rev: this device's own counter, > 0 when the row belongs into this
+-- The rows of docs/data.md, 2. Each has rev: this device's own counter, > 0 when the row belongs into this
 -- device's log, 0 when it only came from another. Partial indexes on rev find what was not pushed yet.
 
 CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT;

@@ -1,4 +1,4 @@
--- The short layers of memory, local only, never sent (SPEC section 5): sessions, and what dreams did.
+-- The short layers of memory, local only, never sent (docs/memory.md, 3): sessions, and what dreams did.
 
 -- The last talks of an agent; `text` is masked. Let go of by the UTC day.
 CREATE TABLE sessions (

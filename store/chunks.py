@@ -1,4 +1,4 @@
-"""Note bytes in pieces, cut by content, so that an edit anywhere re-sends one or two of them (DATA section 2)."""
+"""Note bytes in pieces, cut by content, so that an edit anywhere re-sends one or two of them (docs/data.md, 2)."""
 
 import hashlib
 import re

@@ -57,7 +57,7 @@ def copy_notes(tx: Tx, device: str, records: Sequence[FileRecord]) -> list[str]:
         return []
     places = _json([(each.agent_id, each.path, each.size) for each in ours])
     tx.run(_USES, (places, device))
-    # Chunks, facts and mentions have their revisions before the notes that name them (DATA section 5).
+    # Chunks, facts and mentions have their revisions before the notes that name them (docs/data.md, 5).
     tx.number(_CHUNKS, (places, device))
     tx.number(_FACTS, (places, device))
     tx.number(_MENTIONS, (places, tx.device), (device,))

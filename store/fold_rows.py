@@ -1,4 +1,4 @@
-"""The merge rules of DATA section 2, one function a table.
+"""The merge rules of docs/data.md, 2, one function a table.
 
 Each takes a run of rows of one kind, in the log's order, hands them to SQL as one JSON array, and marks every fact
 whose derived values may change.

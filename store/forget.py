@@ -1,4 +1,4 @@
-"""Taking a fact out of this device: rows, stored note text, index, everything but the tombstone (DATA section 6)."""
+"""Taking a fact out of this device: rows, stored note text, index, everything but the tombstone (docs/data.md, 6)."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""One note, one transaction: chunks, facts and mentions first, then the note's own row (DATA sections 2 and 5)."""
+"""One note, one transaction: chunks, facts and mentions first, then the note's own row (docs/data.md, 2 and 5)."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""Taking another device id, and taking over from another device (DATA section 6)."""
+"""Taking another device id, and taking over from another device (docs/data.md, 6)."""
 
 from collections.abc import Iterable
 

@@ -21,7 +21,7 @@ class Tx:
     """One open write transaction: the database, and the counters that it moves.
 
     Every row that belongs into this device's log takes `next_rev()`; rows of one note take theirs
-    before the note row does (DATA section 5).
+    before the note row does (docs/data.md, 5).
     """
 
     def __init__(self, store: "Store") -> None:

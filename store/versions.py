@@ -78,7 +78,7 @@ def set_tree_node(tx: Tx, agent_id: str, path: str, description: str, *, deleted
 
 
 def record_access(tx: Tx, agent_id: str, facts: Iterable[str], day: int) -> int:
-    """Count one read of each fact, at most one a day (SPEC section 5); `day` in days since 1970.
+    """Count one read of each fact, at most one a day (docs/memory.md, 3); `day` in days since 1970.
 
     Returns how many reads counted.
     """

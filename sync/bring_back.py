@@ -1,4 +1,4 @@
-"""Bringing back notes that were deleted by accident, or as they were at an earlier time (DATA section 6).
+"""Bringing back notes that were deleted by accident, or as they were at an earlier time (docs/data.md, 6).
 
 Both plan what `write_notes` then writes, under its rules: checked first, never over a file, nobody is succeeded.
 """

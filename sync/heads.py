@@ -24,7 +24,7 @@ class Verdict(enum.Enum):
 
 
 def judge_own_head(head: Head | None, receipts: Sequence[SentSegment]) -> tuple[Verdict, SentSegment | None]:
-    """Compare the head of this device's log with its receipts (DATA section 5); pure."""
+    """Compare the head of this device's log with its receipts (docs/data.md, 5); pure."""
     confirmed = max((each for each in receipts if each.confirmed), key=_idx_of, default=None)
     if head is None:
         return (Verdict.SET_BACK, None) if confirmed else (Verdict.GO_ON, None)

@@ -1,4 +1,4 @@
-"""The Hrana protocol over HTTP (`POST /v2/pipeline`): the one that sqld and Turso Cloud share (FACTS section 4).
+"""The Hrana protocol over HTTP (`POST /v2/pipeline`): the one that sqld and Turso Cloud share (docs/engine.md).
 
 HTTP 200 does not mean success: every result is looked at. A pipeline without a transaction goes on after an
 error; `transact` is atomic and tells success only from the COMMIT's own result. A stream is always closed in

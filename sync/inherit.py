@@ -1,4 +1,4 @@
-"""Looking after the log of a lost device: its successor writes it anew when something in it must go (DATA section 6).
+"""Looking after the log of a lost device: its successor writes it anew when something in it must go (docs/data.md, 6).
 
 The log is read into a temporary store that believes it is the lost device. There everything that was forgotten is
 erased as the device itself would have done, and what is left is sent as a snapshot of its log, after which the older

@@ -1,4 +1,4 @@
-"""Keeping this device's log short: a snapshot now and then, and older segments go in time (DATA section 5)."""
+"""Keeping this device's log short: a snapshot now and then, and older segments go in time (docs/data.md, 5)."""
 
 from functools import partial
 

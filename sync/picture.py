@@ -1,4 +1,4 @@
-"""The readable picture beside the logs: the original's `cold_memories` and `critical_state` (DATA section 4, COMPAT 7).
+"""The readable picture beside the logs: the original's `cold_memories` and `critical_state` (docs/data.md, 4).
 
 It is written after the segments and never read back. Triggers of the store note which facts may look
 different (`undrawn`); the hash of what was drawn last (`drawn`) tells whether they do. A drawing is guarded by the

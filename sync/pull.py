@@ -1,4 +1,4 @@
-"""Reading the other devices' logs: chain checked, folded segment by segment, each log on its own (DATA section 5)."""
+"""Reading the other devices' logs: chain checked, folded segment by segment, each log on its own (docs/data.md, 5)."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Bringing a lost device's notes and memory back (DATA section 6, SPEC section 7).
+"""Bringing a lost device's notes and memory back (docs/data.md, 6, docs/sync.md).
 
 Three steps, so that operations can ingest between them: `plan_restore` (restore_plan.py) folds all logs and checks
 everything, `write_notes` writes what is missing, `finish_restore` compares, and says last of all that this device

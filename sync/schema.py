@@ -1,4 +1,4 @@
-"""Making the cloud's four tables; two of them are the original skill's, which may already be there (DATA section 4)."""
+"""Making the cloud's four tables; two of them are the original skill's, which may be there (docs/data.md, 4)."""
 
 import secrets
 

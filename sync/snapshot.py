@@ -1,4 +1,4 @@
-"""Writing this device's log anew: all its rows as one snapshot, after which older segments can go (DATA section 5).
+"""Writing this device's log anew: all its rows as one snapshot, after which older segments can go (docs/data.md, 5).
 
 The parts are planned by size before the first is sent, since each carries their number. A row that changes
 meanwhile takes a later revision: it is missing in the snapshot and follows in the next plain segment.

@@ -1,4 +1,4 @@
-"""What the cloud's side looks like right now; the state is computed, never stored (SPEC section 9)."""
+"""What the cloud's side looks like right now; the state is computed, never stored (docs/cli.md)."""
 
 import msgspec
 

@@ -1,6 +1,6 @@
 """The form of a log in the cloud: rows as JSON lines, compressed into segments that are chained by their hashes.
 
-What stands here cannot be changed later without raising `WIRE` (DATA section 4).
+What stands here cannot be changed later without raising `WIRE` (docs/data.md, 4).
 """
 
 import asyncio

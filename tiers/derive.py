@@ -1,4 +1,4 @@
-"""What memory says of a fact now: a function of the rows and the UTC day alone (DATA section 2, "Derived").
+"""What memory says of a fact now: a function of the rows and the UTC day alone (docs/data.md, 2, "Derived").
 
 One query a table for a whole batch of facts; the rules are plain functions over what came back.
 """
@@ -22,7 +22,7 @@ DEFAULT_CATEGORY = "general"
 DEFAULT_IMPORTANCE = 0.5
 
 DISTILLED_BYTES = 100
-"""The short form of a fact is at most so long (SPEC section 4)."""
+"""The short form of a fact is at most so long (docs/memory.md, 2)."""
 _MS_PER_MINUTE = 60_000
 _UNREAD = (0, 0)
 _DONE = frozenset({"done", "true", "1"})

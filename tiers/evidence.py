@@ -29,7 +29,7 @@ class Mention(msgspec.Struct, frozen=True):
     on_page: bool
 
     def order(self) -> tuple[bool, str, str, int, str, int]:
-        """Later mentions are greater; those of MEMORY.md are the weakest (DATA section 2)."""
+        """Later mentions are greater; those of MEMORY.md are the weakest (docs/data.md, 2)."""
         return not self.on_page, self.date, self.path, self.line_from, self.device, self.n
 
 

@@ -1,4 +1,4 @@
-"""A hand-edited managed block goes back into hot state: the person wins (SPEC section 5)."""
+"""A hand-edited managed block goes back into hot state: the person wins (docs/memory.md, 3)."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime

@@ -1,4 +1,4 @@
-"""Hot state: what an agent always has before it (SPEC section 5, shape of COMPAT 3.3).
+"""Hot state: what an agent always has before it (docs/memory.md, 3, shape of docs/original.md).
 
 Two sources: what somebody wrote (`hot_items`), and facts that are promoted while they are important and
 fresh. What somebody wrote goes first, and is left out only by the limits:
@@ -105,7 +105,7 @@ def hot_facts(store: Store, agent_id: str, ranking: Ranking, limits: Limits) -> 
 
 
 def state_of(items: Iterable[HotItem]) -> dict[str, Any]:
-    """The shape of the original's file (COMPAT 3.3)."""
+    """The shape of the original's file (docs/original.md)."""
     parts: dict[str, list[HotItem]] = {section: [] for section in (*FREE_SECTIONS, *FACT_SECTIONS)}
     for each in sorted(items, key=lambda one: (one.at, one.key)):
         parts[each.section].append(each)

@@ -1,4 +1,4 @@
-"""The layers of the second seed over one memory: long-term, contextual, archive (COMPAT section 9).
+"""The layers of the second seed over one memory: long-term, contextual, archive (docs/original.md).
 
 A layer is derived like a tier: a function of the rows and the day. Nothing moves on disk and nothing is
 hidden; a fact that is read or stated again is back at once.

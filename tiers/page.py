@@ -6,7 +6,7 @@
     <!-- memoryd:end -->
 
 The hash is that of the body's UTF-8 with LF line ends, without the line end before the last line: a
-block whose hash fits was written by some memoryd, any other was edited by hand (SPEC section 5).
+block whose hash fits was written by some memoryd, any other was edited by hand (docs/memory.md, 3).
 Pages are text that was decoded with `surrogateescape`, so that bytes which are no UTF-8 come back.
 """
 
@@ -31,7 +31,7 @@ HEADINGS = {
     "events": "## 📅 Recent Events",
     "lessons": "## 🎯 Critical Lessons",
 }
-"""Sections in the page's order (COMPAT 3.6)."""
+"""Sections in the page's order (docs/original.md)."""
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 

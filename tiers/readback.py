@@ -1,4 +1,4 @@
-"""What a person changed inside the managed block, three-way (SPEC section 5).
+"""What a person changed inside the managed block, three-way (docs/memory.md, 3).
 
 base = the body that the block's hash line names, theirs = what stands there now, ours = what hot state
 gives today. A difference between base and theirs is the person's will and wins; what ours says already

@@ -1,4 +1,4 @@
-"""How much a fact matters today (SPEC section 5)."""
+"""How much a fact matters today (docs/memory.md, 3)."""
 
 import math
 
@@ -23,7 +23,7 @@ def potential(importance: float, access_days: int, scoring: ScoringSettings) -> 
 
 
 def score(importance: float, age_days: int, access_days: int, scoring: ScoringSettings) -> float:
-    """Give importance × exp(−age / e-folding time) × (1 + boost × access days), at most 1 (SPEC section 5)."""
+    """Give importance × exp(−age / e-folding time) × (1 + boost × access days), at most 1 (docs/memory.md, 3)."""
     return min(1.0, importance * _decay(age_days, scoring) * (1 + scoring.reinforcement_boost * access_days))
 
 

@@ -1,4 +1,4 @@
-"""Every live fact has exactly one tier (SPEC section 5, DATA section 3).
+"""Every live fact has exactly one tier (docs/memory.md, 3, docs/data.md, 3).
 
 hot = hot state holds it; else warm, if it is recent or strong and fits into the warm tier by
 (score, id); else cold or frozen by its own score. A fact gets its own tier when it is derived;
@@ -149,7 +149,7 @@ def _move(tx: Tx, agent_id: str, moves: Mapping[str, Tier]) -> None:
 
 
 def _put_back(tx: Tx, agent_id: str, facts: list[str], today: int, scoring: ScoringSettings) -> None:
-    """Give facts that left hot or warm their own tier: leaving warm means arriving in cold (SPEC promise 2)."""
+    """Give facts that left hot or warm their own tier: leaving warm means arriving in cold (README, promise 2)."""
     rows = tx.execute(
         "SELECT n, importance, latest_day, on_page, access_days FROM derived INDEXED BY derived_fact"
         " WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))",
@@ -172,7 +172,7 @@ def _write(tx: Tx, changed: list[tuple[int, float, str]]) -> None:
 
 
 def _touch_expiring(tx: Tx, agent_id: str, expired: int, after: int, last: int) -> None:
-    """Mark retracted facts, and stored ones that are frozen, once they are old enough (DATA section 3).
+    """Mark retracted facts, and stored ones that are frozen, once they are old enough (docs/data.md, 3).
 
     Facts first seen on the day `expired` or before are; a longer retention brings back those that are not any more.
     """

@@ -1,4 +1,4 @@
-"""The category tree: nodes from categories, limits kept by folding (SPEC section 5).
+"""The category tree: nodes from categories, limits kept by folding (docs/memory.md, 3).
 
 A fact's category is never rewritten; where its node was folded, the fact counts at the nearest node above.
 Folded first is the node with the oldest activity, then the one with the fewest facts, then by path. Activity
@@ -20,7 +20,7 @@ ROOT = "root"
 """How the original's file names the root; a category of that name is the root itself."""
 SCHEMA_VERSION = "2.0"
 DESCRIPTION_LIMIT = 100
-"""Characters of a node's description (COMPAT 3.2)."""
+"""Characters of a node's description (docs/original.md)."""
 
 _SECONDS_PER_DAY = 86_400
 _SHOWN_WIDTH = 50
@@ -133,7 +133,7 @@ def show(nodes: list[TreeNode], limits: TreeSettings) -> str:
 
 
 def as_file(nodes: Iterable[TreeNode]) -> dict[str, Any]:
-    """The original's file (COMPAT 3.2): a flat object of nodes, `_schema_version` among them."""
+    """The original's file (docs/original.md): a flat object of nodes, `_schema_version` among them."""
     flat: dict[str, Any] = {
         node.path or ROOT: {
             "desc": node.description,

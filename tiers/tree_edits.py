@@ -57,7 +57,7 @@ def prune(tx: Tx, agent_id: str, today: int) -> list[str]:
 
 
 def is_below(path: str, node: str) -> bool:
-    """Whether a category lies at or below a node, by whole segments (COMPAT W9)."""
+    """Whether a category lies at or below a node, by whole segments (docs/original.md, W9)."""
     parts = segments(node)
     return segments(path)[: len(parts)] == parts
 

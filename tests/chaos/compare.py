@@ -55,7 +55,7 @@ def shared(database: Path) -> dict[str, Rows]:
 
 
 def soundness(database: Path) -> list[str]:
-    """What is broken in the file, and notes that are half in (PROBLEMS ST-1); empty when all is well."""
+    """What is broken in the file, and notes that are half in (ST-1); empty when all is well."""
     with closing(Database(database)) as db:
         found = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
         db.execute("INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1)")

@@ -4,7 +4,7 @@
 
 Each save holds a word of its own, and the time until that word is found is measured. Fails when one takes longer
 than 5 s (15 s around a replacement of the folder), when memory or descriptors grow, when the log says more than
-one line a re-arm, or when anything is still pending or held at the end (PROBLEMS WA-2). Prints figures as JSON.
+one line a re-arm, or when anything is still pending or held at the end (WA-2). Prints figures as JSON.
 """
 
 import argparse

@@ -212,7 +212,7 @@ def test_a_socket_that_others_can_reach_fails(daemon, socket_path):
 
 
 def test_variables_that_the_daemon_does_not_see_are_named(daemon, socket_path, monkeypatch):
-    """COMPAT F6: the original's wrapper exported what nothing read."""
+    """F6: the original's wrapper exported what nothing read."""
     monkeypatch.setenv("TURSO_URL", "https://mine.example")
     monkeypatch.setenv("TURSO_TOKEN", SECRET)
     _says(daemon, socket_path)

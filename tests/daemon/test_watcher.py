@@ -103,7 +103,7 @@ STYLES = [append, truncate_and_write, rename_over, rename_from_outside, vim_back
 
 @pytest.mark.parametrize("save", STYLES, ids=lambda save: save.__name__)
 async def test_every_save_style_is_heard(workspace, save):
-    """Whatever an editor does to a note, its path is heard, and no temporary file's (WA-5, WA-15, FACTS M7)."""
+    """Whatever an editor does to a note, its path is heard, and no temporary file's (WA-5, WA-15, docs/engine.md)."""
     (workspace / NOTE).write_text("- before\n")
     ears = Ears(workspace)
     await ears.watcher.start()

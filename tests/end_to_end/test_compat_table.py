@@ -1,4 +1,4 @@
-"""Every command of the original with every flag (COMPAT section 4): its fields and their types, and its exit codes.
+"""Every command of the original with every flag (docs/original.md): its fields and their types, and its exit codes.
 
 The same replies without a daemon are the matter of test_seed_document.py.
 """

@@ -35,7 +35,7 @@ def test_a_daemon_with_a_cloud_is_looked_at_from_inside(machine):
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root reads every folder")
 def test_a_folder_that_only_the_terminal_may_read_fails(machine):
-    """The daemon may not list memory/, the command may: the probe runs inside (FACTS section 8)."""
+    """The daemon may not list memory/, the command may: the probe runs inside (docs/engine.md)."""
     one = machine()
     if os.geteuid() == 0:
         one.prefix = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--"]

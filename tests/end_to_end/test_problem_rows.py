@@ -1,4 +1,4 @@
-"""Problems of other tools' users that need the whole machine: daemon, socket, home folder (PROBLEMS section 2)."""
+"""Problems of other tools' users that need the whole machine: daemon, socket, home folder (docs/problems.md)."""
 
 import json
 

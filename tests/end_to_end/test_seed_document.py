@@ -107,7 +107,7 @@ def test_the_seeds_examples_give_the_same_with_a_daemon_and_without(machine):
 
 
 def test_a_narrow_locale_damages_no_page(machine):
-    """COMPAT D14: under a locale that is not UTF-8 the Chinese lesson still stands on MEMORY.md."""
+    """D14: under a locale that is not UTF-8 the Chinese lesson still stands on MEMORY.md."""
     one = machine()
     one.env |= {"LC_ALL": "POSIX", "LANG": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 

@@ -110,3 +110,15 @@ def test_the_examples_of_the_documentation_run(page, tmp_path):
         assert done.returncode == 0, f"{example}\n{done.stderr}"
         assert done.stdout
         assert not done.stderr
+
+
+def test_the_code_cites_only_pages_that_exist():
+    """A page named in the source is there, and no comment leans on a paper that is not in the repository."""
+    for file in sorted(path for folder in ROOT.iterdir() if folder.name[0] != "." for path in (folder.rglob("*.py"))):
+        text = file.read_text("utf-8")
+        pages = [] if "tests" in file.parts else re.findall(r"\bdocs/\w+\.md", text)  # tests invent notes of that name
+        for page in pages:
+            assert (ROOT / page).exists(), f"{file.relative_to(ROOT)} cites {page}"
+        assert not re.search(
+            r"\b(?:SPEC|DATA|FACTS|COMPAT|SHAPES|BEHAVIOUR|PROBLEMS|DESIGN) (?:sections? )?\d", text
+        ), file

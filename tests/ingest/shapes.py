@@ -1,4 +1,4 @@
-"""Makes notes in every shape that real notes have, in the shares that were measured (SHAPES sections 1 to 8).
+"""Makes notes in every shape that real notes have, in the shares that were measured.
 
 `made_notes(count)` is the same for the same arguments. All words are invented.
 """

@@ -1,4 +1,4 @@
-"""Findings: form and sentences, each with code, line and suggestion (SPEC section 4)."""
+"""Findings: form and sentences, each with code, line and suggestion (docs/memory.md, 2)."""
 
 import pytest
 from memoryd.ingest.findings import CODES, is_action, is_decision, named_tool

@@ -1,4 +1,4 @@
-"""Hostile and odd bytes cost little and hide nothing (SPEC section 3: a huge note; promise 6)."""
+"""Hostile and odd bytes cost little and hide nothing (docs/memory.md, 1: a huge note; promise 6)."""
 
 import random
 import subprocess

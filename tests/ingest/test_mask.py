@@ -1,4 +1,4 @@
-"""Secrets are masked, and nothing else is (SPEC promise 6). All secrets here are invented."""
+"""Secrets are masked, and nothing else is (README, promise 6). All secrets here are invented."""
 
 import hashlib
 import random

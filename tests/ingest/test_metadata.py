@@ -1,4 +1,4 @@
-"""URLs, commands and paths, and what is none (SPEC section 4, COMPAT section 6)."""
+"""URLs, commands and paths, and what is none (docs/memory.md, 2, docs/original.md)."""
 
 import pytest
 from memoryd.ingest.metadata import extract

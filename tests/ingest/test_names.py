@@ -1,4 +1,4 @@
-"""Which files are notes: by path alone (SPEC sections 1 and 3, SHAPES section 1)."""
+"""Which files are notes: by path alone (docs/memory.md, 1)."""
 
 import pytest
 from memoryd.ingest.names import classify

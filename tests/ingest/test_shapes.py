@@ -1,4 +1,4 @@
-"""The shapes of real notes (SHAPES sections 2, 4, 6): each is read as its writer meant it."""
+"""The shapes of real notes: each is read as its writer meant it."""
 
 import pytest
 from hypothesis import given, settings

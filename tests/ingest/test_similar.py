@@ -1,4 +1,4 @@
-"""Which new block carries on which old one (SPEC section 4)."""
+"""Which new block carries on which old one (docs/memory.md, 2)."""
 
 import pytest
 from memoryd.ingest.similar import successors

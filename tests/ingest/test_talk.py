@@ -37,7 +37,7 @@ def test_the_fact_is_the_weightiest_sentence_without_its_speaker(text, fact):
 
 
 def test_words_inside_of_words_are_no_feelings():
-    """COMPAT section 6: `permission` is not sad, `made` is not angry."""
+    """docs/original.md: `permission` is not sad, `made` is not angry."""
     assert distil_talk("The permission was made for the whole team.").emotion == "neutral"
 
 

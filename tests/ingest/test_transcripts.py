@@ -1,4 +1,4 @@
-"""Session-hook transcripts (SHAPES section 5) are read by turn; their metadata is no memory."""
+"""Session-hook transcripts are read by turn; their metadata is no memory."""
 
 TRANSCRIPT = """# Session: 2026-05-07 11:02:45 UTC
 

@@ -1,4 +1,4 @@
-"""DATA section 7, word for word."""
+"""docs/data.md, 7, word for word."""
 
 import re
 
@@ -22,14 +22,14 @@ def _parsed():
 
 
 def test_each_line_has_the_state_that_data_names() -> None:
-    """The eight lines of the example have the states of DATA section 7."""
+    """The eight lines of the example have the states of docs/data.md, 7."""
     assert [state for state, _ in _parsed().lines] == [
         "heading", "blank", "fact", "continuation", "fact", "fact", "duplicate", "rule",
     ]  # fmt: skip
 
 
 def test_the_facts_are_the_words_without_markup_time_and_tag() -> None:
-    """F1, F2 and F3 have exactly the texts of DATA section 7, and the repeated line is a second mention."""
+    """F1, F2 and F3 have exactly the texts of docs/data.md, 7, and the repeated line is a second mention."""
     texts = [mention.text for mention in _parsed().mentions]
 
     assert texts[0] == "Decided to use raw JSON-RPC to avoid the dependency"

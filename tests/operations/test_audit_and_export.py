@@ -164,7 +164,7 @@ async def test_every_history_keeps_the_balance(new_mind, steps):
 
 
 async def test_tr4_importing_twice_changes_nothing_the_second_time(mind, new_mind):
-    """PROBLEMS TR-4: the same counts after the first and the second import, and the same export out again."""
+    """TR-4: the same counts after the first and the second import, and the same export out again."""
     await lived(mind)
     dump = mind.root / "dump.json"
     dump.write_text(json.dumps(await mind.ask("export")))
@@ -184,7 +184,7 @@ async def test_tr4_importing_twice_changes_nothing_the_second_time(mind, new_min
 
 
 async def test_an_import_keeps_dates_reads_and_metadata(mind, new_mind):
-    """Nothing is lost on the way (COMPAT D12): a fact of last year with three reads is that in the other memory."""
+    """Nothing is lost (docs/original.md, D12): a fact of last year with three reads is that in the other memory."""
     await mind.note("memory/2025-12-01.md", "- see https://a.example/x for the docs #web\n")
     for _ in range(3):
         await mind.hits("docs")
@@ -205,7 +205,7 @@ async def test_an_import_keeps_dates_reads_and_metadata(mind, new_mind):
 
 
 async def test_tr5_an_import_brings_nothing_forgotten_back(mind):
-    """PROBLEMS TR-5: forget, then import an older dump: it stays forgotten, and the reply says so."""
+    """TR-5: forget, then import an older dump: it stays forgotten, and the reply says so."""
     await mind.ask("store", text="The safe stands behind the shelf", category="home")
     dump = mind.root / "dump.json"
     dump.write_text(json.dumps(await mind.ask("export")))

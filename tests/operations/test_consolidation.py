@@ -35,7 +35,7 @@ def model(monkeypatch):
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_what_was_ingested_is_found_after_every_mode(mind, mode):
-    """COMPAT D1: consolidation throws nothing away."""
+    """D1: consolidation throws nothing away."""
     await mind.note("memory/2026-02-13.md", NOTE)
     before = await mind.facts()
 
@@ -46,7 +46,7 @@ async def test_what_was_ingested_is_found_after_every_mode(mind, mode):
 
 
 async def test_the_report_counts_what_was_committed(mind):
-    """COMPAT D2: new facts and known ones since the consolidation before; a second run counts nothing."""
+    """D2: new facts and known ones since the consolidation before; a second run counts nothing."""
     await mind.note("memory/2026-02-13.md", NOTE)
 
     first, second = await mind.ask("consolidate", mode="daily"), await mind.ask("consolidate", mode="daily")
@@ -84,7 +84,7 @@ async def test_the_full_report_is_a_readable_file_outside_of_the_notes(mind):
 
 
 async def test_facts_that_leave_warm_arrive_in_cold_and_are_counted(mind):
-    """COMPAT D5, D6: a month and a day later the weak fact is cold, the report says one, and it is found."""
+    """D5, D6: a month and a day later the weak fact is cold, the report says one, and it is found."""
     await mind.ask("store", text="The kettle is blue", category="home", importance=0.4)
     mind.clock.advance(31 * 86_400)
 
@@ -117,7 +117,7 @@ async def test_metrics_are_what_happened(mind):
 
 
 async def test_metrics_sizes_are_those_of_what_is_shown(mind):
-    """COMPAT F5: each size is that of the thing itself; evictions are today's, and gone tomorrow."""
+    """F5: each size is that of the thing itself; evictions are today's, and gone tomorrow."""
     await mind.ask("store", text="The kettle is blue", category="home/kitchen", importance=0.4)
     await mind.ask("hot", update=["identity", '{"agent_name": "罗宾"}'])
     for number in range(30):
@@ -138,7 +138,7 @@ async def test_metrics_sizes_are_those_of_what_is_shown(mind):
 
 
 async def test_todays_counts_begin_anew_at_local_midnight(mind, monkeypatch):
-    """COMPAT F3: at 23:30 in Shanghai they stand, at 0:30 they are 0; the last consolidation is set, not added."""
+    """F3: at 23:30 in Shanghai they stand, at 0:30 they are 0; the last consolidation is set, not added."""
     monkeypatch.setenv("TZ", "Asia/Shanghai")
     time.tzset()
     mind.clock.advance(5.5 * 3600)  # 10:00 UTC is 18:00 in Shanghai
@@ -243,7 +243,7 @@ async def test_the_scheduler_consolidates_every_agent(mind):
 
 
 async def test_hot_state_over_its_limit_leaves_the_least_important_out(new_mind):
-    """COMPAT D8: the limit holds and what was left out is listed in the report."""
+    """D8: the limit holds and what was left out is listed in the report."""
     mind = await new_mind(Settings(hot=HotSettings(max_bytes=600)))
     for number in range(8):
         value = json.dumps({"text": f"Lesson {number} is to measure twice", "importance": 0.1 * number + 0.1})

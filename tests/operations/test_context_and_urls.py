@@ -134,7 +134,7 @@ async def test_context_never_exceeds_its_bytes(mind, room):
 
 
 async def test_cloud_commands_say_that_there_is_no_cloud(mind):
-    """78 with a hint, never an empty success (COMPAT F4)."""
+    """78 with a hint, never an empty success (docs/original.md, F4)."""
     with pytest.raises(ConfigError):
         await mind.ask("sync-critical")
     with pytest.raises(ConfigError):

@@ -1,4 +1,4 @@
-"""PROBLEMS TR-6: of two contradicting facts the newer is current, the older superseded with a link."""
+"""TR-6: of two contradicting facts the newer is current, the older superseded with a link."""
 
 from memoryd.operations import contradictions
 

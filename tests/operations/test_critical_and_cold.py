@@ -20,7 +20,7 @@ async def clouded(new_mind, sqld):
 
 
 async def test_critical_sync_is_said_when_the_cloud_holds_the_state(clouded, sqld):
-    """Hot state and the whole tree are there, both complete (COMPAT D10)."""
+    """Hot state and the whole tree are there, both complete (docs/original.md, D10)."""
     await clouded.ask("store", text="Kestrel listens on 8125", category="ops/kestrel")
     await clouded.ask("hot", update=["identity", '{"agent_name": "Robin"}'])
 
@@ -35,7 +35,7 @@ async def test_critical_sync_is_said_when_the_cloud_holds_the_state(clouded, sql
 
 
 async def test_an_update_of_hot_state_leaves_the_clouds_tree_whole(clouded, sqld):
-    """COMPAT D10: `hot --update` and a push after it never put an empty tree, or one item alone, in its place."""
+    """D10: `hot --update` and a push after it never put an empty tree, or one item alone, in its place."""
     await clouded.ask("store", text="Kestrel listens on 8125", category="ops/kestrel")
     await clouded.ask("hot", update=["lesson", '{"text": "Measure twice", "importance": 0.9}'])
     await clouded.ask("sync", wait=True)
@@ -51,14 +51,14 @@ async def test_an_update_of_hot_state_leaves_the_clouds_tree_whole(clouded, sqld
 
 
 async def test_a_fresh_install_syncs_its_empty_state(clouded, sqld):
-    """Nothing to say yet is no failure (COMPAT section 5)."""
+    """Nothing to say yet is no failure (docs/original.md)."""
     assert (await clouded.ask("sync-critical"))["synced"]
     ((data,),) = sqld.query("SELECT data FROM critical_state")
     assert json.loads(data)["hot_state"]["identity"] == {}
 
 
 async def test_a_cloud_that_is_gone_is_an_error(clouded, sqld):
-    """COMPAT F4: no exit 0, no empty answer; but what is known here is given and marked."""
+    """F4: no exit 0, no empty answer; but what is known here is given and marked."""
     await clouded.ask("store", text="Kestrel listens on 8125", category="ops")
     sqld.kill()
 
@@ -99,7 +99,7 @@ async def test_cold_makes_its_tables_and_answers(clouded, sqld):
     "query", ["x' OR '1'='1", "') UNION SELECT id,text,category,1,1,1 FROM cold_memories --", "%", "_"]
 )
 async def test_a_hostile_query_reads_no_other_agents_rows(clouded, query):
-    """COMPAT S2: agent-1 never gets agent-2's row, and wildcards are letters."""
+    """S2: agent-1 never gets agent-2's row, and wildcards are letters."""
     await clouded.ask("store", text="Only agent two knows this", category="x", agent_id="agent-2")
     await clouded.ask("store", text="Agent one knows that", category="x", agent_id="agent-1")
     await clouded.ask("sync", wait=True)

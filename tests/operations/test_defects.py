@@ -1,4 +1,4 @@
-"""Defects of the original (COMPAT section 8) that memoryd must not have, each by what must hold instead.
+"""Defects of the original (docs/original.md) that memoryd must not have, each by what must hold instead.
 
 Which test stands for which defect: tests/house/test_defects_are_covered.py.
 """
@@ -151,7 +151,7 @@ SEED_COMMANDS = {
 
 @pytest.mark.parametrize("command", SEED_COMMANDS)
 def test_every_command_and_flag_of_the_original_exists(command):
-    """F7: nothing documented is absent (COMPAT section 4)."""
+    """F7: nothing documented is absent (docs/original.md)."""
     fields = set(OPERATIONS[command].request.__struct_fields__)
 
     assert SEED_COMMANDS[command] | {"agent_id"} <= fields

@@ -1,4 +1,4 @@
-"""`distill`: rules, or a model whose answer is checked; `mode` names what ran (COMPAT section 5)."""
+"""`distill`: rules, or a model whose answer is checked; `mode` names what ran (docs/original.md)."""
 
 import asyncio
 import json

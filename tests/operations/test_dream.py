@@ -1,4 +1,4 @@
-"""Dreams: what they join, what they leave, and that each step goes back exactly (SPEC section 5, COMPAT section 9)."""
+"""Dreams: what they join, what they leave, and that each step goes back exactly (docs/memory.md, 3)."""
 
 import asyncio
 import json

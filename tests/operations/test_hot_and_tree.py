@@ -77,7 +77,7 @@ async def test_a_node_with_facts_is_not_removed(mind):
 
 
 async def test_prune_removes_only_what_was_empty_for_sixty_days(mind):
-    """A fresh empty node stays, an old one goes, one above facts stays (COMPAT D7)."""
+    """A fresh empty node stays, an old one goes, one above facts stays (docs/original.md, D7)."""
     await mind.ask("tree", add=["old/empty", "gone soon"])
     await mind.ask("tree", add=["old/full", "has a fact"])
     await mind.ask("tree", add=["above", "holds none itself"])

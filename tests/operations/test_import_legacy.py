@@ -117,7 +117,7 @@ async def test_a_second_run_changes_nothing(mind):
 
 
 async def test_the_first_versions_own_hot_state_is_mapped(mind):
-    """COMPAT D13: owner to owner_profile, agent to identity, lessons and projects at the top."""
+    """D13: owner to owner_profile, agent to identity, lessons and projects at the top."""
     write(
         mind.workspace / "memory",
         warm=[{"id": "1" * 12, "text": "An early fact", "category": "a", "created_at": CREATED}],
@@ -159,7 +159,7 @@ async def test_the_familys_other_names_are_read(mind):
 
 
 async def test_odd_numbers_are_corrected_and_counted(mind):
-    """5 is 1, -1 is 0, NaN is 0.5; a date to come is now; an unbounded count scores 1 at most (COMPAT W6, W8)."""
+    """5 is 1, -1 is 0, NaN is 0.5; a date to come is now; an unbounded count scores 1 at most (W6, W8)."""
     entries = [
         {"text": "too important a fact", "importance": 5, "created_at": 9e12},
         {"text": "less than nothing", "importance": -1},
@@ -179,7 +179,7 @@ async def test_odd_numbers_are_corrected_and_counted(mind):
 
 @pytest.mark.parametrize("content", ["", "{", '{"a": 1}', "\ufffe", "[[", "null"])
 async def test_a_damaged_file_is_named_and_the_rest_comes_over(mind, content):
-    """COMPAT C2: no traceback; the lesson beside the broken warm file arrives."""
+    """C2: no traceback; the lesson beside the broken warm file arrives."""
     write(mind.workspace / "memory", warm=content, hot=HOT)
 
     reply = await mind.ask("import-legacy")
@@ -233,7 +233,7 @@ async def test_a_forks_workspace_is_named(mind, tmp_path):
 
 
 async def test_what_a_note_says_belongs_to_the_note(mind):
-    """A warm fact that the original took from a note follows the note (COMPAT W7): removed there, it is gone."""
+    """A fact that the original took from a note follows the note (docs/original.md, W7): removed there, it is gone."""
     note = await mind.note("memory/2026-02-13.md", "- Decided to use zero go-ethereum deps\n- Another line\n")
     write(mind.workspace / "memory", warm=WARM)
 
@@ -268,7 +268,7 @@ async def test_forgotten_facts_are_not_imported(mind):
 
 
 async def test_secrets_of_the_original_are_masked(mind):
-    """COMPAT S1: neither facts nor hot state nor the tree bring one in, and the credentials file is pointed at."""
+    """S1: neither facts nor hot state nor the tree bring one in, and the credentials file is pointed at."""
     secret = "hunter2" + "secret"
     words = f"password: {secret}"
     write(
@@ -287,7 +287,7 @@ async def test_secrets_of_the_original_are_masked(mind):
 
 
 async def test_a_last_consolidation_that_was_added_up_is_not_believed(mind):
-    """COMPAT F3: a time to come is no time."""
+    """F3: a time to come is no time."""
     write(mind.workspace / "memory", metrics=METRICS | {"last_consolidation": 9e12})
 
     await mind.ask("import-legacy")

@@ -1,4 +1,4 @@
-"""A long queue is read by a process of its own, and nothing depends on its life (DESIGN section 5)."""
+"""A long queue is read by a process of its own, and nothing depends on its life (docs/architecture.md)."""
 
 import asyncio
 import io

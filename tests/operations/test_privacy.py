@@ -1,4 +1,4 @@
-"""Secrets and copies: nothing of them reaches the database, the cloud or memory (PROBLEMS SY-6 and SY-7)."""
+"""Secrets and copies: nothing of them reaches the database, the cloud or memory (SY-6 and SY-7)."""
 
 import httpx
 

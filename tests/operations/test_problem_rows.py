@@ -1,4 +1,4 @@
-"""Problems of other tools' users (PROBLEMS section 2), replayed on a whole memory: a state each, never a crash."""
+"""Problems of other tools' users (docs/problems.md), replayed on a whole memory: a state each, never a crash."""
 
 import os
 import subprocess

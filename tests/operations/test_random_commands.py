@@ -1,4 +1,4 @@
-"""PROBLEMS TR-2: whatever is commanded, a note stays as its owner left it."""
+"""TR-2: whatever is commanded, a note stays as its owner left it."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""PROBLEMS ST-4: agents of similar names, with the same words and hostile questions, see only their own memory."""
+"""ST-4: agents of similar names, with the same words and hostile questions, see only their own memory."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A note that hangs the parser, or ends it, stops nobody (PROBLEMS IN-5). The parser hangs in the real process."""
+"""A note that hangs the parser, or ends it, stops nobody (IN-5). The parser hangs in the real process."""
 
 import sys
 import time

@@ -16,7 +16,7 @@ def test_the_composed_name_comes_first_and_a_known_one_before_it():
 
 
 async def test_the_second_spelling_is_said_and_taken_in_when_the_first_is_gone(mind):
-    """Status lists it as a name clash, its words are not memory, and nothing is deleted (SPEC section 3)."""
+    """Status lists it as a name clash, its words are not memory, and nothing is deleted (docs/memory.md, 1)."""
     await mind.note(NFC, "- cup number one\n")
     second = await mind.note(NFD, "- cup number two\n")
     await mind.memory.hint([NFD])

@@ -116,7 +116,7 @@ def test_install_writes_enables_starts_and_says_that_logout_ends_it(unit, tmp_pa
     assert (reply.installed, reply.running, reply.pid) == (True, True, 77)
     assert any("enable-linger" in note for note in reply.notes)
     assert any("TURSO_AUTH_TOKEN" in note for note in reply.notes)
-    assert {*tmp_path.rglob("*")} - before == {unit.folder, unit.file}  # COMPAT S6: nobody else's files are touched
+    assert {*tmp_path.rglob("*")} - before == {unit.folder, unit.file}  # docs/original.md, S6: it touches its own
 
 
 def test_install_says_nothing_of_linger_when_it_is_on(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The adapter's rules: each test fails when its rule is taken away (FACTS 2.9)."""
+"""The adapter's rules: each test fails when its rule is taken away (docs/engine.md)."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Newer clouds and older programs: the wire's version is a number of its own (DATA section 4)."""
+"""Newer clouds and older programs: the wire's version is a number of its own (docs/data.md, 4)."""
 
 import pytest
 from memoryd.errors import CloudStoppedError

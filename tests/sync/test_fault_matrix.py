@@ -1,4 +1,4 @@
-"""Every fault of a network or server against every thing that a device does with the cloud (PROBLEMS section 7)."""
+"""Every fault of a network or server against every thing that a device does with the cloud (docs/problems.md)."""
 
 import shutil
 

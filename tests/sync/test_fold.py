@@ -1,4 +1,4 @@
-"""The merge rules of DATA section 2, rule by rule."""
+"""The merge rules of docs/data.md, 2, rule by rule."""
 
 import pytest
 from memoryd.model import (

@@ -1,4 +1,4 @@
-"""A lost device's log is looked after by its successor: what is forgotten leaves it too (DATA section 6)."""
+"""A lost device's log is looked after by its successor: what is forgotten leaves it too (docs/data.md, 6)."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Problems that others' tools had with sync and privacy, each reproduced here (PROBLEMS section 7)."""
+"""Problems that others' tools had with sync and privacy, each reproduced here (docs/problems.md)."""
 
 import asyncio
 import base64

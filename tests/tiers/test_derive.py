@@ -1,4 +1,4 @@
-"""Derived values follow the rows alone (DATA section 2)."""
+"""Derived values follow the rows alone (docs/data.md, 2)."""
 
 import pytest
 from memoryd.clock import MS_PER_DAY

@@ -1,4 +1,4 @@
-"""A hand edit of the managed block always wins, and regenerating never fights it (SPEC section 5)."""
+"""A hand edit of the managed block always wins, and regenerating never fights it (docs/memory.md, 3)."""
 
 from datetime import date
 

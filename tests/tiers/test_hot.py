@@ -1,4 +1,4 @@
-"""Hot state holds what was written and what is important and fresh, within its limits (SPEC section 5)."""
+"""Hot state holds what was written and what is important and fresh, within its limits (docs/memory.md, 3)."""
 
 import msgspec
 import pytest

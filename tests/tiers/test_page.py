@@ -1,4 +1,4 @@
-"""The managed block changes, every other byte stays (SPEC promise 1)."""
+"""The managed block changes, every other byte stays (README, promise 1)."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,7 +61,7 @@ Agent framework
 
 
 def test_the_page_has_the_originals_sections_and_order():
-    """A full hot state gives every section of COMPAT 3.6, without a time stamp."""
+    """A full hot state gives every section of docs/original.md, without a time stamp."""
     assert render(STATE) == BODY
 
 

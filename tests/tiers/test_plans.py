@@ -1,4 +1,4 @@
-"""No step reads all of memory: the library holds every thread while a statement runs (FACTS row 1)."""
+"""No step reads all of memory: the library holds every thread while a statement runs (docs/engine.md)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Every live fact has exactly one tier, and warm never grows over its limit (SPEC section 5)."""
+"""Every live fact has exactly one tier, and warm never grows over its limit (docs/memory.md, 3)."""
 
 import math
 
@@ -109,7 +109,7 @@ def test_what_hot_state_holds_is_hot_and_takes_no_room_in_warm(world):
 
 
 def test_leaving_warm_means_arriving_in_cold(world):
-    """400 facts of equal importance: none lost, warm within its limit, the rest cold (COMPAT D5, D6)."""
+    """400 facts of equal importance: none lost, warm within its limit, the rest cold (docs/original.md, D5, D6)."""
     world.settings = small(max_kb=5)
     for n in range(400):
         world.say(f"fact number {n:03d} " + "y" * 60)
@@ -247,7 +247,7 @@ FACTS = st.lists(
 
 
 def expected_tiers(world, facts):
-    """The rules of DATA section 3, written down once more without any index."""
+    """The rules of docs/data.md, 3, written down once more without any index."""
     hot = hot_state(world.store, world.agent, world.today, world.settings).fact_ids
     scored = []
     for n, (age, importance, _, access, on_page) in enumerate(facts):

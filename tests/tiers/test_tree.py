@@ -1,4 +1,4 @@
-"""The tree always keeps its limits, and never rewrites a fact's category (SPEC section 5)."""
+"""The tree always keeps its limits, and never rewrites a fact's category (docs/memory.md, 3)."""
 
 import random
 
@@ -178,7 +178,7 @@ def test_show_is_the_seeds_text(world):
 
 
 def test_the_file_has_the_originals_shape(world):
-    """A flat object by full path, with the root and the schema version (COMPAT 3.2)."""
+    """A flat object by full path, with the root and the schema version (docs/original.md)."""
     world.say("a", category="projects/evoclaw")
     world.say("b", category="root/general")
     world.settle()
@@ -231,7 +231,7 @@ def test_a_node_in_use_is_not_removed(world):
 
 
 def test_prune_takes_old_empty_nodes_only(world):
-    """No facts here or below, nothing below added lately, nothing for 60 days (COMPAT D7)."""
+    """No facts here or below, nothing below added lately, nothing for 60 days (docs/original.md, D7)."""
     world.say("a", category="busy/deep")
     world.settle()
     for path in ("busy", "empty", "parent", "parent/fresh"):
