@@ -3,7 +3,8 @@
 It is written after the segments and never read back. Triggers of the store note which facts may look
 different (`undrawn`); the hash of what was drawn last (`drawn`) tells whether they do. A drawing is guarded by the
 head of this device's log: one that arrives late, from before a later push, must not bring an old look back.
-So where no answer came, the log has to grow before anything else is drawn (`outlast_lost_drawing`).
+So where no answer came, the log has to grow before anything else is drawn (`outlast_lost_drawing`). And before a
+drawing is sent, its facts lose their hash: what looks as before by the time of the next one must be drawn all the same.
 """
 
 import hashlib
@@ -85,7 +86,8 @@ class Picture:
         """Bring the picture up to date; returns how many rows were written or removed."""
         drawn = 0
         while strokes := await self._thread.call(_candidates, priority=Priority.BULK):
-            await self._write([each for each in strokes if not each.same])
+            if changed := [each for each in strokes if not each.same]:
+                await self._write(changed)
             crash_point("picture drawn")
             await self._thread.call(partial(_remember, done=strokes), priority=Priority.BULK)
             drawn += sum(not each.same for each in strokes)
@@ -98,14 +100,15 @@ class Picture:
         statements: list[tuple[str, tuple[Value, ...]]] = [(_UPSERT, (_JSON.encode(rows).decode(),))] if rows else []
         if gone:
             statements.append((_DELETE, (_JSON.encode(gone).decode(),)))
-        if statements:
-            await self._guarded(statements)
+        await self._guarded(statements, [(each.agent_id, each.fact_id) for each in strokes])
 
-    async def _guarded(self, statements: Sequence[tuple[str, tuple[Value, ...]]]) -> None:
+    async def _guarded(
+        self, statements: Sequence[tuple[str, tuple[Value, ...]]], facts: Sequence[tuple[str, str]]
+    ) -> None:
         """Write in one transaction, or nothing; raises `HeadMovedError`, or `CloudStoppedError` for another cloud."""
         here = await self._thread.call(_where, priority=Priority.READ)
         guarded = [Statement(sql, (*values, *here)) for sql, values in [(_GUARD, ()), *statements]]
-        await self._thread.call(partial(_set_unanswered, head=str(here[2])))
+        await self._thread.call(partial(_set_unanswered, head=str(here[2]), facts=facts))
         crash_point("drawing sent")
         counts = await self._client.transact(guarded)
         await self._thread.call(partial(_set_unanswered, head=""))
@@ -127,7 +130,7 @@ class Picture:
                 continue
             now = self._clock.now_ms()
             data = _JSON.encode({**kept, "timestamp": now / 1000}).decode()
-            await self._guarded([(_UPSERT_STATE, (agent, data, now // 1000))])
+            await self._guarded([(_UPSERT_STATE, (agent, data, now // 1000))], [(agent, _STATE)])
             await self._thread.call(partial(_remember_state, agent=agent, mark=mark))
             drawn += 1
         return drawn
@@ -158,9 +161,15 @@ def outlast_lost_drawing(store: Store) -> None:
             tx.set_meta(_UNANSWERED, "")
 
 
-def _set_unanswered(store: Store, head: str) -> None:
+def _set_unanswered(store: Store, head: str, facts: Sequence[tuple[str, str]] = ()) -> None:
+    """Note that a drawing of these facts is under way, or, with '' for the head, that it was answered."""
     with store.transaction() as tx:
         tx.set_meta(_UNANSWERED, head)
+        tx.run_bulk(
+            "INSERT INTO drawn SELECT value->>0, value->>1, '' FROM json_each(?) WHERE true"
+            " ON CONFLICT (agent_id, fact_id) DO UPDATE SET hash = ''",
+            facts,
+        )
 
 
 def redraw(store: Store) -> None:

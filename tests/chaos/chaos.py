@@ -46,6 +46,7 @@ class Chaos:
         self.weather = Weather(self.cloud, self.chance)
         self.edits = 0
         self.acknowledged: list[str] = []
+        self.unanswered: list[str] = []
         self.forgotten: set[tuple[str, str]] = set()
         self.unsound: list[str] = []
 
@@ -65,7 +66,10 @@ class Chaos:
         found = dump(self.machine.database) | self.drawn(self.cloud)
         wrong = self.unsound + self.told() + [f"not forgotten: {fact}" for fact in self.forgotten - found["forgotten"]]
         # A forget that was not answered may have happened: what stands forgotten is forgotten in the clean memory too.
-        wanted = self.clean(found["forgotten"]) | {"forgotten": found["forgotten"]}
+        # So may a store have happened: every text has a number of its own.
+        said = {text.partition(":")[0] for _, _, text, *_ in found["live facts"] if text.startswith("Stored ")}
+        stored = self.acknowledged + [text for text in self.unanswered if text.partition(":")[0] in said]
+        wanted = self.clean(stored, found["forgotten"]) | {"forgotten": found["forgotten"]}
         wrong += differences(found, wanted)
         return {
             "kills": self.options.kills, "seed": self.options.seed, "edits": self.edits,
@@ -112,14 +116,15 @@ class Chaos:
             return  # not known yet, or the daemon is not there: nothing was promised
 
     def store(self) -> None:
-        text = f"Stored {len(self.acknowledged)}: {sentence(self.chance)}"
+        text = f"Stored {len(self.acknowledged) + len(self.unanswered)}: {sentence(self.chance)}"
         try:
             self.machine.ask("store", text=text, category="chaos", importance=0.6)
         except (OSError, ValueError):
-            return  # the daemon does not listen yet: nothing was promised
+            self.unanswered.append(text)  # nothing was promised
+            return
         self.acknowledged.append(text)
 
-    def clean(self, forgotten: set[tuple[Any, ...]]) -> dict[str, Any]:
+    def clean(self, stored: list[str], forgotten: set[tuple[Any, ...]]) -> dict[str, Any]:
         """The same files, taken in once by a memory that was never disturbed."""
         cloud = Sqld(self.sqld, self.root / "clean-cloud")
         try:
@@ -127,7 +132,7 @@ class Chaos:
             machine = Machine(self.root / "two", self.root / "clean-w", cloud)
             machine.start()
             machine.patiently(60, lambda: machine.ask("status"), "the clean daemon answers")
-            for text in self.acknowledged:
+            for text in stored:
                 machine.ask("store", text=text, category="chaos", importance=0.6)
             machine.patiently(60, lambda: machine.ask("rescan", limit_s=60), "the clean scan")
             for agent, fact in sorted(forgotten):

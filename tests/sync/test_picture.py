@@ -170,6 +170,32 @@ async def test_a_drawing_whose_answer_was_lost_is_outlasted_before_the_next_one(
     assert one.sync.status.pending_rows == 0
 
 
+async def test_a_drawing_whose_answer_was_lost_is_not_taken_for_undone(one):
+    """A fact that looks as before by the time of the next drawing is drawn all the same (SY-1)."""
+
+    def tiers():
+        return sorted(row[0] for row in one.cloud.db.execute("SELECT tier FROM cold_memories"))
+
+    real = one.cloud.transact
+
+    async def lose_the_answer(statements):
+        await real(statements)
+        raise CloudError("The cloud does not answer.")
+
+    one.cloud.transact = lose_the_answer
+    await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'cold' WHERE n = 1"))
+    with pytest.raises(CloudError):
+        await one.sync._picture.draw()
+    assert tiers() == ["cold", "warm"]
+    one.cloud.transact = real
+    await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'warm' WHERE n = 1"))
+
+    await one.sync.exchange()
+
+    assert tiers() == ["warm", "warm"]
+    assert await one.call(count_undrawn) == 0
+
+
 async def test_answered_drawings_send_no_segment(one):
     """Only a lost answer costs one: drawing alone leaves the log as it is."""
     segments = one.cloud.db.execute("SELECT count(*) FROM segments").fetchone()
