@@ -56,7 +56,8 @@ class Tools:
         operation = self.operations[name]
         known = input_schema(operation)["properties"]
         if foreign := sorted(set(arguments) - set(known)):
-            raise UsageError(f"{name} takes no {', '.join(foreign)}.", f"It takes: {', '.join(known)}.")
+            takes = f"It takes: {', '.join(known)}." if known else "It takes nothing."
+            raise UsageError(f"{name} takes no {', '.join(foreign)}.", takes)
         bound = {"agent_id": self._agent_id} if self._agent_id else {}
         checked(operation.request, payload := {**arguments, **bound})
         return perform(operation, payload, self._common)

@@ -27,6 +27,8 @@ _LINE_MARK = re.compile(r"\s*(?:>\s*)*(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)?")
 _WORD = re.compile(r"[^\W_]+")
 _WORDS = 60
 """So many words of a sentence are looked for, whatever markup stands between them."""
+_NOT_IN = "The line says it, but it is not taken in yet: memoryd rescan does it now."
+_IN = "The line says it, and it is in memory."
 
 
 class SentencePlace(msgspec.Struct):
@@ -58,7 +60,7 @@ async def why_not(memory: Memory, request: WhyNotRequest) -> WhyNotReply:
     fact = fact_id(request.agent_id, said.text)
     state = await memory.thread.call(lambda store: _state(store, request.agent_id, fact), priority=Priority.READ)
     reply = WhyNotReply(said.text, fact, state == "live", state, "")
-    places = await _places(memory, request.agent_id, said.text)
+    places = [_as_known(place, state) for place in await _places(memory, request.agent_id, said.text)]
     reply.places = sorted(places, key=lambda place: place.state == "own_output")
     reply.reason = _reason(reply)
     return reply
@@ -71,6 +73,14 @@ def _state(store: Store, agent_id: str, fact: str) -> str:
         "SELECT state FROM derived WHERE agent_id = ? AND fact_id = ?", (agent_id, fact)
     )
     return str(rows[0][0]) if rows else ""
+
+
+def _as_known(place: SentencePlace, state: str) -> SentencePlace:
+    """The place as the store knows its fact: parsing alone cannot tell what became of what the line says."""
+    if place.reason != _NOT_IN or state in ("", "retracted"):
+        return place
+    reason = _IN if state == "live" else FACT_REASONS[cast(FactState, state)]
+    return msgspec.structs.replace(place, state="forgotten" if state == "forgotten" else place.state, reason=reason)
 
 
 def _reason(reply: WhyNotReply) -> str:
@@ -145,5 +155,5 @@ def _lines(
         if not reason and owner >= 0 and parsed.mentions[owner].text != sentence:
             why = f"It is part of a longer fact: {parsed.mentions[owner].text[:200]}"
         elif not reason and state in ("fact", "duplicate"):
-            why = "The line says it, but it is not taken in yet: memoryd rescan does it now."
+            why = _NOT_IN
         yield SentencePlace(path, number + 1, state, why)

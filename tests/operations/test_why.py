@@ -85,7 +85,9 @@ async def test_a_sentence_in_memory_is_not_missing(told):
     reply = await told.ask("why-not", sentence="- **the door** is green")
 
     assert (reply["in_memory"], reply["state"]) == (True, "live")
-    assert [(place["file"], place["line"]) for place in reply["places"]] == [(_PATH, 7)]
+    ((file, line, reason),) = [(place["file"], place["line"], place["reason"]) for place in reply["places"]]
+    assert (file, line) == (_PATH, 7)
+    assert "it is in memory" in reason
 
 
 @pytest.mark.parametrize(
@@ -114,6 +116,9 @@ async def test_forgotten_and_retracted_have_their_reasons(told):
     retracted = await told.ask("why-not", sentence="password: hunter2secret")
 
     assert (forgotten["state"], forgotten["in_memory"]) == ("forgotten", False)
+    ((state, reason),) = [(place["state"], place["reason"]) for place in forgotten["places"]]
+    assert state == "forgotten"
+    assert "rescan" not in reason
     assert retracted["state"] == "retracted"
 
 
