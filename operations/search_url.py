@@ -26,6 +26,8 @@ async def search_url(memory: Memory, request: SearchUrlRequest) -> UrlReply:
     if bool(request.url) == request.all:
         raise UsageError("search-url takes --url or --all.", "E.g. memoryd search-url --url github.com")
     limit = -1 if request.all else request.limit
+    if not request.url.isprintable():  # no URL holds such signs, and the store takes none of them
+        return UrlReply(request.url, 0, [])
     ranked: list[tuple[float, str]] = []
     first, last = 0, await memory.thread.call(_last, priority=Priority.READ)
     while first < last:
