@@ -418,14 +418,12 @@ def test_status_never_touches_the_database(machine):
         (machine.notes / f"{1900 + n}-03-01.md").write_text(f"- Sighting {n} of a wheatear\n" * 5)
     machine.start()
     elsewhere = machine.environment | {"MEMORYD_STATE_DIR": str(machine.root / "elsewhere")}
-    asking = [
-        subprocess.Popen([MEMORYD, "status", "--json"], env=elsewhere, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(10)
-    ]
-    for each in asking:
-        out, errors = each.communicate(timeout=60)
-        assert each.returncode == 0, errors
-        assert json.loads(out)["pid"] == machine.process.pid
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    for _ in range(5):
+        for each in [subprocess.Popen([MEMORYD, "status", "--json"], env=elsewhere, **pipes) for _ in range(10)]:
+            out, errors = each.communicate(timeout=60)
+            assert each.returncode == 0, errors
+            assert json.loads(out)["pid"] == machine.process.pid
     machine.settled()
     machine.kill(signal.SIGTERM)
 
