@@ -82,7 +82,9 @@ async def act(desks, what, which, number, monkeypatch):
     elif what == "lesson":
         await desk.lesson(number)
     elif what == "carry" and desk.text:
-        other.mine = list(desk.mine)
+        # What stands in the block is the first device's hot state and stays there; the second one knows nothing of it.
+        around = BLOCK.sub("", desk.text)
+        other.mine = [each for each in desk.mine if each.removeprefix("- ") in around]
         await other.save(desk.text)
     elif what == "unmark":
         await desk.save(BLOCK.sub("", desk.text))
