@@ -19,13 +19,14 @@ from ..ingest.names import classify
 from ..ingest.similar import successors
 from ..model import RULES, fact_id
 from ..store import Store, Tx
-from ..store.files import FileRecord, drop_file, known_files, write_file
+from ..store.files import drop_file, known_files, write_file
 from ..store.notes import StatedNote, apply_note, delete_note, own_statements
 from ..store.thread import Priority, StoreThread
 from ..tiers.tree import added_paths
 from .prepare import Prepared
 from .preparing import LONG_QUEUE, Preparer
 from .reading import Job
+from .records import Records
 from .settle import Settler
 from .twins import second_names
 from .vanish import Hold, is_suspicious
@@ -56,7 +57,7 @@ class Intake:
         self._settings = settings
         self._clock = clock
         self._lock = asyncio.Lock()
-        self.records: dict[str, FileRecord] = {}
+        self.records = Records()
         self.last_walk = Walk({}, {}, {}, set(), {})
         self.hold = Hold(clock)
         self.waiting: set[str] = set()
@@ -73,7 +74,7 @@ class Intake:
 
     async def load(self) -> None:
         """Read what was compared before this process started."""
-        self.records = await self._thread.call(known_files)
+        self.records = Records(await self._thread.call(known_files))
         # A crash may have come between taking a page in and reading its block back.
         self.changed_pages = {each.agent_id for each in self.records.values() if classify(each.path).kind == "page"}
 
@@ -310,7 +311,7 @@ class Intake:
         return gone
 
     def _announce(self, agent: str) -> None:
-        if agent and agent != self._settings.agent_id and all(each.agent_id != agent for each in self.records.values()):
+        if agent and agent != self._settings.agent_id and agent not in self.records.agents:
             self.new_agents.append(agent)
 
 

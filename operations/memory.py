@@ -282,13 +282,12 @@ class Memory:
     @property
     def in_doubt(self) -> bool:
         """Whether the disk may differ from what is remembered: something waits, is held or unread, or nobody hears."""
-        unread = any(each.state == "unreadable" for each in self.intake.records.values())
         return bool(
             self.pending
             or not self.is_fresh
             or self.intake.hold.paths
             or self.intake.last_walk.unknown
-            or unread
+            or self.intake.records.unreadable
             or (self.resident and self.watch.state == "degraded")
         )
 
@@ -352,9 +351,7 @@ class Memory:
         await self.settle()
 
     def _agents_here(self) -> set[str]:
-        return {record.agent_id for record in self.intake.records.values() if record.agent_id} | {
-            self.settings.agent_id
-        }
+        return self.intake.records.agents | {self.settings.agent_id}
 
     def _critical(self, store: Store, agent: str) -> dict[str, Any]:
         return critical_state(store, agent, self.clock, self.settings)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ..store.files import note_counts
 from ..sync.status import Drilled
 from .memory import Memory
 from .problems import HARMLESS, problems
@@ -51,21 +50,19 @@ def build_status(memory: Memory) -> Status:
 
 def _notes(memory: Memory) -> NotesStatus:
     records, walk = memory.intake.records, memory.intake.last_walk
-    counts = note_counts(records)
-    faulty = [{"path": path, "reason": each.reason} for path, each in records.items() if each.state == "unreadable"]
-    faulty += [{"path": path, "reason": reason} for path, reason in walk.unknown.items()]
+    faulty = [{"path": path, "reason": reason} for path, reason in ({**records.unreadable, **walk.unknown}).items()]
     held = [{"path": path, "reason": each.reason} for path, each in memory.intake.hold.paths.items()]
-    large = [{"path": path, "reason": each.reason} for path, each in records.items() if each.state == "too_large"]
+    large = [{"path": path, "reason": reason} for path, reason in records.too_large.items()]
     copies = [{"path": path, "reason": reason} for path, reason in walk.conflicts.items()]
     twins = [{"path": path, "reason": reason} for path, reason in walk.twins.items()]
     return NotesStatus(
-        known=counts["known"],
-        with_findings=counts["with_findings"],
+        known=records.notes,
+        with_findings=records.with_findings,
         unreadable=faulty[:_LIST_LIMIT],
         quarantined=(held + large + copies + twins)[:_LIST_LIMIT],
         skipped=[{"path": path, "reason": reason} for path, reason in walk.skipped.items()][:_LIST_LIMIT],
         unmatched=len(walk.unmatched),
-        masked=sum(each.masked for each in records.values()),
+        masked=records.masked,
     )
 
 

@@ -1,6 +1,5 @@
 """What was compared last for each watched file (local only, never sent)."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -58,12 +57,6 @@ def write_file(tx: Tx, record: FileRecord) -> None:
 def drop_file(tx: Tx, path: str) -> None:
     """Forget what was compared: the next look reads the file again."""
     tx.run("DELETE FROM files WHERE path = ?", (path,))
-
-
-def note_counts(records: Mapping[str, FileRecord]) -> dict[str, int]:
-    """Known notes and pages, and how many have findings."""
-    notes = [each for each in records.values() if each.agent_id]
-    return {"known": len(notes), "with_findings": sum(1 for each in notes if each.findings)}
 
 
 def _record(row: tuple[Any, ...]) -> FileRecord:
