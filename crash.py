@@ -7,7 +7,7 @@ Every name stands in `POINTS`, and a test crashes at each of them.
 import os
 
 POINTS = (
-    "note written", "note committed", "note deleted", "files forgotten",
+    "reading written down", "note written", "note committed", "note deleted", "files forgotten",
     "settle written", "settle committed", "tiers moved",
     "page temporary", "page linked", "page exchanged", "page written", "page read back",
     "fact stored", "fact forgotten", "notes masked", "device file", "new id",

@@ -29,6 +29,7 @@ from .reading import Job
 from .records import Records
 from .settle import Settler
 from .twins import second_names
+from .unfinished import Unfinished
 from .vanish import Hold, is_suspicious
 from .walk import Found, Walk, is_below_unknown, walk
 from .words import Words
@@ -51,9 +52,12 @@ class ScanResult(msgspec.Struct):
 class Intake:
     """The one owner of what is known about the workspace's files."""
 
-    def __init__(self, thread: StoreThread, root: Path, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, thread: StoreThread, root: Path, settings: Settings, clock: Clock, unfinished: Unfinished
+    ) -> None:
         self._thread = thread
         self._root = root
+        self.unfinished = unfinished
         self._settings = settings
         self._clock = clock
         self._lock = asyncio.Lock()
@@ -75,6 +79,7 @@ class Intake:
     async def load(self) -> None:
         """Read what was compared before this process started."""
         self.records = Records(await self._thread.call(known_files))
+        await asyncio.to_thread(self.unfinished.load)
         # A crash may have come between taking a page in and reading its block back.
         self.changed_pages = {each.agent_id for each in self.records.values() if classify(each.path).kind == "page"}
 
@@ -95,6 +100,7 @@ class Intake:
         changed = await self._take_in(now, confirm=confirm_deletes, priority=Priority.BULK, but=but)
         changed += await self._let_go(now, None, confirm=confirm_deletes)
         self.hold.tell()
+        self.unfinished.acquit()
         return ScanResult(len(now.files), changed, len(self.hold.paths))
 
     async def read_again(self, paths: Iterable[str]) -> int:
@@ -158,7 +164,7 @@ class Intake:
         # being read is in within a moment.
         async with (
             self._thread.roomy() if len(differing) > LONG_QUEUE else nullcontext(),
-            Preparer(self._root, self._settings.notes, len(differing)) as preparer,
+            Preparer(self._root, self._settings.notes, len(differing), self.unfinished) as preparer,
             aclosing(preparer.in_turn(batches, job, self._clock.now_ms)) as coming,
         ):
             async for jobs, prepared in coming:
@@ -180,7 +186,7 @@ class Intake:
         if not again:
             return list(prepared)
         old = {job.path for job in again}
-        async with Preparer(self._root, self._settings.notes, len(again)) as preparer:
+        async with Preparer(self._root, self._settings.notes, len(again), self.unfinished) as preparer:
             fresh = [await preparer.one(job, self._clock.now_ms()) for job in again]
         return [*(each for each in prepared if each.path not in old), *fresh]
 

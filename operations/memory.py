@@ -38,6 +38,7 @@ from .requests import Request
 from .settle import Settler
 from .snapshots import SnapshotKeeper, copies_done, copies_wait
 from .table import Operation, Outcome
+from .unfinished import Unfinished
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ class Memory:
         self.thread = thread
         self.sync: SyncService | None = None
         self.watch = WatchReport()
-        self.intake = Intake(thread, workspace, settings, clock)
+        self.intake = Intake(thread, workspace, settings, clock, Unfinished(places.state / "reading"))
         self.settler = Settler(thread, settings)
         self.intake.settler = self.settler
         self.intake.after_batch = lambda: self.settler.derive(self.clock.today())

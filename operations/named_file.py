@@ -51,7 +51,7 @@ async def parse_in_time(memory: Memory, path: str, data: bytes) -> ParsedNote:
     name = name if name.kind == "page" else msgspec.structs.replace(name, kind="note")
     known = memory.intake.records.get(path)
     slow = known if known is not None and known.state == "too_large" else None  # it is not tried with the same bytes
-    async with Preparer(memory.workspace, settings, 1) as preparer:
+    async with Preparer(memory.workspace, settings, 1, memory.intake.unfinished) as preparer:
         prepared = await preparer.one(Job(path, name, slow, len(data), data), memory.clock.now_ms())
     return prepared.parsed or ParsedNote(b"", [], [], [], "too_large", whole=count_lines(data))
 

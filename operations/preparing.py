@@ -2,13 +2,15 @@
 
 A long queue, and a large note, are read by a process of their own (docs/architecture.md), a few saved notes in a
 thread, which is there at once. A note that takes too long is set aside: its reader is ended, the others
-go on, and it comes last, alone, with all the time that `notes.max_ingest_seconds` gives.
+go on, and it comes last, alone, with all the time that `notes.max_ingest_seconds` gives. A note that
+an earlier process did not survive is never read in a thread again.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
+from itertools import takewhile
 from pathlib import Path
 from typing import Self
 
@@ -17,6 +19,7 @@ import msgspec
 from ..config import NotesSettings
 from .prepare import Prepared, given_up
 from .reading import Batch, Job, ProcessReader, Reader, ThreadReader
+from .unfinished import Unfinished
 
 log = logging.getLogger(__name__)
 
@@ -29,10 +32,17 @@ PATIENCE_S = 5.0
 
 
 class Preparer:
-    """Prepares one queue of `queued` notes; use it as an asynchronous context manager."""
+    """Prepares one queue of `queued` notes; use it as an asynchronous context manager.
 
-    def __init__(self, root: Path, settings: NotesSettings, queued: int, *, patience_s: float = PATIENCE_S) -> None:
+    `unfinished` is told what is read in a thread, and knows whom an earlier process did not survive.
+    """
+
+    def __init__(
+        self, root: Path, settings: NotesSettings, queued: int, unfinished: Unfinished,
+        *, patience_s: float = PATIENCE_S,
+    ) -> None:  # fmt: skip
         self._root = str(root)
+        self._unfinished = unfinished
         self._settings = settings
         self._patience_s = min(patience_s, settings.max_ingest_seconds)
         self._wants_process = queued > LONG_QUEUE
@@ -88,8 +98,13 @@ class Preparer:
 
     async def prepare(self, jobs: Sequence[Job], now_ms: int) -> list[Prepared]:
         """Read and parse these files; those that take too long, or end their reader, are set aside."""
+        # A name that no frame holds keeps only its own note out of the process.
+        framed = [job for job in jobs if _fits_a_frame(job)]
+        odd = [job for job in jobs if not _fits_a_frame(job)]
+        return [*await self._prepare(framed, now_ms), *await self._prepare(odd, now_ms)]
+
+    async def _prepare(self, rest: list[Job], now_ms: int) -> list[Prepared]:
         done: list[Prepared] = []
-        rest = list(jobs)
         while rest:
             some, is_slow = await self._try(rest, now_ms, self._patience_s)
             done += some
@@ -112,13 +127,14 @@ class Preparer:
     async def _try(self, jobs: Sequence[Job], now_ms: int, limit_s: float) -> tuple[list[Prepared], bool]:
         """What became of the first jobs, and whether the one behind them failed; its reader is ended then."""
         reader = await self._reader(jobs)
+        if is_thread := isinstance(reader, ThreadReader):
+            jobs = list(takewhile(lambda job: not self._is_suspect(job), jobs))
+            if not jobs:
+                return [], True
         done: list[Prepared] = []
         try:
-            async with aclosing(reader.answers(Batch(self._root, self._settings, now_ms, list(jobs)))) as answers:
-                for job in jobs:
-                    # A note that is too large to be parsed is masked, which takes its time.
-                    patience_s = limit_s * max(1.0, job.size / self._settings.max_ingest_bytes)
-                    done.append(await asyncio.wait_for(anext(answers), patience_s))
+            with self._unfinished.reading([job.path for job in jobs]) if is_thread else nullcontext():
+                await self._collect(done, reader, jobs, now_ms, limit_s)
         except (OSError, EOFError) as error:  # a time-out is an OSError
             if not isinstance(error, TimeoutError):
                 log.warning("The reader of %s failed: %s.", jobs[len(done)].path, error)
@@ -128,6 +144,17 @@ class Preparer:
             self._wants_process = True
             return done, True
         return done, False
+
+    async def _collect(
+        self, done: list[Prepared], reader: Reader, jobs: Sequence[Job], now_ms: int, limit_s: float
+    ) -> None:
+        """Add what became of each job to `done`, as it comes."""
+        batch = Batch(self._root, self._settings, now_ms, list(jobs))
+        async with aclosing(reader.answers(batch)) as answers:
+            for job in jobs:
+                # A note that is too large to be parsed is masked, which takes its time.
+                patience_s = limit_s * max(1.0, job.size / self._settings.max_ingest_bytes)
+                done.append(await asyncio.wait_for(anext(answers), patience_s))
 
     async def _reader(self, jobs: Sequence[Job]) -> Reader:
         if any(map(self._is_large, jobs)):
@@ -139,10 +166,13 @@ class Preparer:
         return self._process or ThreadReader()
 
     def _is_large(self, job: Job) -> bool:
-        """Whether a note is too large, or was too slow before, to be read in a thread, which nobody can end."""
+        """Whether a note is too large, or was too slow before, for a thread, which nobody can end."""
         parsed_up_to, known = self._settings.max_ingest_bytes, job.known
         was_slow = known is not None and known.state == "too_large" and known.size <= parsed_up_to
-        return was_slow or LARGE_NOTE < job.size <= parsed_up_to
+        return was_slow or self._is_suspect(job) or LARGE_NOTE < job.size <= parsed_up_to
+
+    def _is_suspect(self, job: Job) -> bool:
+        return job.path in self._unfinished.suspects
 
     async def _start(self) -> None:
         try:

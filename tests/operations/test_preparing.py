@@ -11,10 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from memoryd.config import NotesSettings
+from memoryd.ingest import parse
 from memoryd.ingest.names import classify
+from memoryd.operations import reading
 from memoryd.operations.prepare import Prepared
 from memoryd.operations.preparing import LONG_QUEUE, Preparer
 from memoryd.operations.reading import Batch, Job, ThreadReader, work
+from memoryd.operations.unfinished import Unfinished
 
 _MANY = LONG_QUEUE + 30
 
@@ -29,6 +32,13 @@ def _write(folder: Path, count: int = _MANY) -> list[str]:
 
 def _job(path: str) -> Job:
     return Job(path, classify(path), None)
+
+
+def _unfinished(folder: Path, *suspects: str) -> Unfinished:
+    (folder / "reading").write_bytes(b"\0".join(map(os.fsencode, suspects)))
+    unfinished = Unfinished(folder / "reading")
+    unfinished.load()
+    return unfinished
 
 
 def _is_alive(pid: int) -> bool:
@@ -58,7 +68,7 @@ async def test_the_process_prepares_what_a_thread_would(tmp_path):
     batch = Batch(str(tmp_path), NotesSettings(), 1_000, [_job(path) for path in paths])
     here = [batch.prepared(job) for job in batch.jobs]
 
-    async with Preparer(tmp_path, NotesSettings(), len(paths)) as preparer:
+    async with Preparer(tmp_path, NotesSettings(), len(paths), _unfinished(tmp_path)) as preparer:
         pid = preparer.pid
         there = await _all(preparer, paths)
 
@@ -71,7 +81,7 @@ async def test_a_queue_outlives_its_process(tmp_path, caplog):
     """When the process is killed in the middle, another one prepares the rest, and the log says so."""
     paths = _write(tmp_path)
 
-    async with Preparer(tmp_path, NotesSettings(), len(paths)) as preparer:
+    async with Preparer(tmp_path, NotesSettings(), len(paths), _unfinished(tmp_path)) as preparer:
         with caplog.at_level(logging.WARNING):
             found = await _all(preparer, paths, lambda n: n == 1 and os.kill(preparer.pid, signal.SIGKILL))
 
@@ -88,7 +98,7 @@ async def test_without_a_process_to_be_had_a_thread_does_it(tmp_path, monkeypatc
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", refuse)
-    async with Preparer(tmp_path, NotesSettings(), len(paths)) as preparer:
+    async with Preparer(tmp_path, NotesSettings(), len(paths), _unfinished(tmp_path)) as preparer:
         found = await _all(preparer, paths)
 
     assert len(found) == len(paths)
@@ -98,7 +108,7 @@ async def test_without_a_process_to_be_had_a_thread_does_it(tmp_path, monkeypatc
 @pytest.mark.parametrize("queued", [0, 1, LONG_QUEUE])
 async def test_a_short_queue_starts_no_process(tmp_path, queued):
     """A saved note, or fifty, are not worth a process."""
-    async with Preparer(tmp_path, NotesSettings(), queued) as preparer:
+    async with Preparer(tmp_path, NotesSettings(), queued, _unfinished(tmp_path)) as preparer:
         assert preparer.pid == 0
 
 
@@ -108,7 +118,7 @@ async def test_a_name_that_no_frame_holds_is_prepared_here(tmp_path, caplog):
     odd = os.fsdecode(b"memory/2024-01-01-\xff.md")
     (tmp_path / odd).write_text("- tea\n")
 
-    async with Preparer(tmp_path, NotesSettings(), len(paths)) as preparer:
+    async with Preparer(tmp_path, NotesSettings(), len(paths), _unfinished(tmp_path)) as preparer:
         (found,) = await preparer.prepare([Job(odd, classify(odd), None)], 1_000)
 
     assert found.parsed is not None
@@ -168,3 +178,69 @@ async def test_newer_words_win_over_prepared_ones(mind):
     )
     assert rows == [("the newest words",)]
     assert len(intake.records) == _MANY
+
+
+async def test_what_a_thread_reads_is_written_down_as_long(tmp_path, monkeypatch):
+    """The names of the notes stand in the file while they are parsed, whatever bytes they have, and not after."""
+    paths = [*_write(tmp_path, 2), os.fsdecode(b"memory/2024-01-01-\xff.md")]
+    (tmp_path / paths[2]).write_text("- tea\n")
+    seen = []
+    real = parse.parse_note
+    monkeypatch.setattr(
+        "memoryd.operations.prepare.parse_note",
+        lambda data, **named: seen.append((tmp_path / "reading").read_bytes()) or real(data, **named),
+    )
+
+    async with Preparer(tmp_path, NotesSettings(), 3, _unfinished(tmp_path)) as preparer:
+        await preparer.prepare([_job(path) for path in paths], 1_000)
+
+    both = b"\0".join(os.fsencode(path) for path in sorted(paths[:2]))
+    assert seen == [both, both, os.fsencode(paths[2])]
+    assert not (tmp_path / "reading").exists()
+
+
+async def test_a_note_that_ended_an_earlier_process_is_read_by_one_of_its_own(tmp_path):
+    """The queue of it goes to a process, and its name stays written down until all has its state."""
+    paths = _write(tmp_path, 3)
+    unfinished = _unfinished(tmp_path, paths[1])
+
+    async with Preparer(tmp_path, NotesSettings(), 3, unfinished) as preparer:
+        done = await preparer.prepare([_job(path) for path in paths], 1_000)
+        assert preparer.pid
+
+    assert all(each.parsed is not None for each in done)
+    assert (tmp_path / "reading").read_bytes() == paths[1].encode()
+    unfinished.acquit()
+    assert not (tmp_path / "reading").exists()
+
+
+@pytest.mark.parametrize("why", ["no process is to be had", "no frame holds its name"])
+async def test_a_note_that_ended_an_earlier_process_is_never_read_here(tmp_path, monkeypatch, why):
+    """Where no process can read it, it is given up with a reason, and the others are read."""
+    paths = _write(tmp_path, 3)
+    if why == "no process is to be had":
+        monkeypatch.setattr(reading, "COMMAND", ("/nonexistent",))
+    else:
+        paths[1] = os.fsdecode(b"memory/2024-01-01-\xff.md")
+        (tmp_path / paths[1]).write_text("- tea\n")
+
+    async with Preparer(tmp_path, NotesSettings(), 3, _unfinished(tmp_path, paths[1])) as preparer:
+        found = {each.path: each async for _, some in preparer.in_turn([paths], _job, lambda: 1_000) for each in some}
+
+    assert sorted(found) == sorted(paths)
+    assert [path for path in paths if found[path].parsed is None] == [paths[1]]
+    assert found[paths[1]].record.state == "too_large"
+    assert "ends the process" in found[paths[1]].record.reason
+
+
+def test_a_file_that_cannot_be_written_or_read_stops_nobody(tmp_path, caplog):
+    """What is read is told for the case of a crash only: without room for it reading goes on."""
+    (tmp_path / "reading").mkdir()
+    unfinished = Unfinished(tmp_path / "reading")
+
+    unfinished.load()
+    with unfinished.reading(["memory/2026-02-13.md"]):
+        pass
+
+    assert unfinished.suspects == frozenset()
+    assert "cannot be read" in caplog.text

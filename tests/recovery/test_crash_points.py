@@ -22,8 +22,9 @@ LATER = len(MIGRATIONS) + 1
 ROOT = Path(__file__).resolve().parents[2]
 
 NOTES = [
-    "note written", "note committed:3", "note deleted", "files forgotten", "settle written", "settle committed:2",
-    "tiers moved:3", "page temporary", "page linked", "page exchanged", "page written:2", "page read back",
+    "reading written down", "note written", "note committed:3", "note deleted", "files forgotten",
+    "settle written", "settle committed:2", "tiers moved:3", "page temporary", "page linked", "page exchanged",
+    "page written:2", "page read back",
     "fact stored", "fact forgotten", "notes masked", "device file", "snapshot checked",
 ]  # fmt: skip
 CLOUD = ["receipt stored", "segment sent", "segment sent:2", "segment confirmed", "drawing sent", "picture drawn"]
