@@ -26,8 +26,8 @@ else
 	@exec $(BIN)/memoryd run --workspace "$(WORKSPACE)"
 endif
 
-test: $(VENV)/.test ## run the tests
-	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+test: $(VENV)/.test ## run the tests, on two cores where there are two
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 2 --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.test ## check style, format and types
 	$(BIN)/ruff check .
