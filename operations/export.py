@@ -1,8 +1,9 @@
 """`export`: one agent's memory as JSON, and as Markdown for a person to read."""
 
 import asyncio
+import heapq
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ FORMAT = "memoryd-export"
 VERSION = 1
 JSON_NAME, MARKDOWN_NAME = "memoryd-export.json", "memoryd-export.md"
 _ROWS = 500
+_SORTED = 2_000
 _JSON = msgspec.json.Encoder()
 
 
@@ -66,8 +68,7 @@ def as_markdown(whole: dict[str, Any]) -> str:
     day = datetime.fromtimestamp(whole["exported_at"], UTC).strftime("%Y-%m-%d")
     lines = [f"# Memory of {whole['agent_id']}, {day}"]
     category = ""
-    live = [each for each in whole["facts"] if each["state"] == "live"]
-    for each in sorted(live, key=lambda one: (one["category"], one["created_at"], one["id"])):
+    for each in _in_order([each for each in whole["facts"] if each["state"] == "live"]):
         if each["category"] != category:
             category = each["category"]
             lines += ["", f"## {category}", ""]
@@ -76,6 +77,16 @@ def as_markdown(whole: dict[str, Any]) -> str:
         lines += [f"  - `{command}`" for command in each["metadata"]["commands"]]
     # As a managed block, so that a copy among the notes is known as our own output (TR-7).
     return managed_block("\n".join(lines).replace("<!--", "<! --")) + "\n"
+
+
+def _in_order(facts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    # In pieces: one sort of a hundred thousand holds up every other thread for a quarter of a second.
+    pieces = (sorted(facts[start : start + _SORTED], key=_order) for start in range(0, len(facts), _SORTED))
+    return heapq.merge(*pieces, key=_order)
+
+
+def _order(fact: dict[str, Any]) -> tuple[str, float, str]:
+    return fact["category"], fact["created_at"], fact["id"]
 
 
 def _origin(fact: dict[str, Any]) -> str:

@@ -44,6 +44,9 @@ class _Fact(msgspec.Struct):
     edits: dict[str, str]
 
 
+_FACT = msgspec.json.Decoder(_Fact)
+
+
 class _HotItem(msgspec.Struct):
     section: str
     key: str
@@ -57,9 +60,11 @@ class _Node(msgspec.Struct):
 
 
 class _Export(msgspec.Struct):
+    """A whole file; each fact is decoded by itself, so that no other thread waits for all of them."""
+
     format: str
     version: int
-    facts: list[_Fact]
+    facts: list[msgspec.Raw]
     hot_items: list[_HotItem]
     tree_nodes: list[_Node]
     forgotten: list[str]
@@ -68,12 +73,9 @@ class _Export(msgspec.Struct):
 
 async def import_export(memory: Memory, request: ImportRequest) -> ImportReply:
     """Take the file in, for the agent that the command names."""
-    given = await asyncio.to_thread(_read, memory.workspace / request.file)
     agent = request.agent_id
-    reply = ImportReply()
-    names = {each.id: fact_id(agent, each.text) for each in given.facts}
-    wanted = [each for each in given.facts if each.state in _STATES]
-    reply.skipped = len(given.facts) - len(wanted)
+    given, wanted, names = await asyncio.to_thread(_read, memory.workspace / request.file, agent)
+    reply = ImportReply(skipped=len(given.facts) - len(wanted))
     done = 0
     for some in batches(wanted):
         await memory.thread.call(
@@ -87,20 +89,28 @@ async def import_export(memory: Memory, request: ImportRequest) -> ImportReply:
     return reply
 
 
-def _read(path: Path) -> _Export:
+def _read(path: Path, agent: str) -> tuple[_Export, list[_Fact], dict[str, str]]:
+    """The file, those of its facts that are taken in, and what each fact's id is for `agent`."""
+    wanted: list[_Fact] = []
+    names: dict[str, str] = {}
     try:
         given = msgspec.json.decode(read_regular(path), type=_Export)
+        if given.format != FORMAT or given.version > VERSION:
+            raise UsageError(f"{path} is no export that this version reads.", "Update memoryd; nothing was changed.")
         for item in given.hot_items:
             checked_depth(item.value)
+        for each in given.facts:
+            fact = _FACT.decode(each)
+            names[fact.id] = fact_id(agent, fact.text)
+            if fact.state in _STATES:
+                wanted.append(fact)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise NoInputError(f"{path} is no file.", "Name the JSON file of an export.") from None
     except OSError as error:
         raise AccessError(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path} is no export of memoryd: {error}.", "Write one: memoryd export --json") from None
-    if given.format != FORMAT or given.version > VERSION:
-        raise UsageError(f"{path} is no export that this version reads.", "Update memoryd; nothing was changed.")
-    return given
+    return given, wanted, names
 
 
 def _take(store: Store, agent: str, some: Sequence[_Fact], names: dict[str, str], reply: ImportReply) -> None:
