@@ -7,10 +7,9 @@
 import asyncio
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import httpx
 import msgspec
 
 from ..cloud_config import is_loopback
@@ -18,6 +17,9 @@ from ..config import Settings
 from ..errors import ConfigError, UnavailableError
 from ..foreign import decoded_json
 from ..ingest.mask import mask_text
+
+if TYPE_CHECKING:
+    import httpx
 
 CONNECT_TIMEOUT_S = 3.0
 ANSWER_TOKENS = 1000
@@ -40,17 +42,18 @@ class Llm:
 
     def __init__(
         self, url: str, *, model: str = "", key: str = "", timeout_s: float = 30.0,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: "httpx.AsyncBaseTransport | None" = None,
     ) -> None:  # fmt: skip
         self._url = url
         self._model = model
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._limit_s = timeout_s
-        self._timeout = httpx.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
         self._transport = transport
 
     async def complete(self, prompt: str) -> str:
         """The model's answer to a prompt, secrets masked on the way; raises `LlmError`."""
+        import httpx  # 5 MB, which a memory without an endpoint does not need
+
         try:
             async with asyncio.timeout(self._limit_s):  # httpx counts from byte to byte
                 text = self._text(decoded_json(await self._posted(self._body(mask_text(prompt)[0]))))
@@ -73,9 +76,12 @@ class Llm:
 
     async def _posted(self, body: dict[str, Any]) -> bytes:
         """The answer's bytes, given up once they are more than any answer has."""
+        import httpx
+
         answer = bytearray()
+        timeout = httpx.Timeout(self._limit_s, connect=min(CONNECT_TIMEOUT_S, self._limit_s))
         async with (
-            httpx.AsyncClient(transport=self._transport, timeout=self._timeout) as http,
+            httpx.AsyncClient(transport=self._transport, timeout=timeout) as http,
             http.stream("POST", self._url, json=body, headers=self._headers) as response,
         ):
             response.raise_for_status()

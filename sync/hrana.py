@@ -9,14 +9,16 @@ import base64
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-import httpx
 import msgspec
 
 from ..cloud_config import is_loopback
 from ..errors import AuthRequiredError, ReadOnlyError, UnavailableError
+
+if TYPE_CHECKING:
+    import httpx
 
 CONNECT_TIMEOUT_S = 5.0
 READ_TIMEOUT_S = 30.0
@@ -66,9 +68,11 @@ class CloudClient:
         url: str,
         token: str,
         *,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: "httpx.AsyncBaseTransport | None" = None,
         read_timeout_s: float = READ_TIMEOUT_S,
     ) -> None:
+        import httpx  # 5 MB, which a memory without a cloud does not need
+
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         if is_loopback(urlsplit(url).hostname or ""):
             headers["Accept-Encoding"] = "identity"  # packing costs more than a loopback's bytes
@@ -111,6 +115,8 @@ class CloudClient:
         await self._http.aclose()
 
     async def _pipeline(self, requests: list[dict[str, Any]], *, writes: bool) -> list[dict[str, Any]]:
+        import httpx
+
         body = msgspec.json.encode({"baton": None, "requests": requests})
         try:
             response = await self._http.post(self._url, content=body, headers={"Content-Type": "application/json"})
@@ -190,7 +196,7 @@ def _refused(error: dict[str, Any]) -> CloudError:
     return CloudError(f"The cloud refused: {error.get('message', 'no reason given')}", hint, sql_code=code)
 
 
-def _http_error(response: httpx.Response, *, writes: bool) -> UnavailableError:
+def _http_error(response: "httpx.Response", *, writes: bool) -> UnavailableError:
     status = response.status_code
     if status == 401 or (status == 403 and not writes):
         return AuthRequiredError("The cloud refused the token.", "Set a valid TURSO_AUTH_TOKEN and start again.")
@@ -201,7 +207,7 @@ def _http_error(response: httpx.Response, *, writes: bool) -> UnavailableError:
     return CloudError(f"The cloud answered {status}.", "It is tried again.", retry_after_s=_retry_after(response))
 
 
-def _retry_after(response: httpx.Response) -> float:
+def _retry_after(response: "httpx.Response") -> float:
     """The header in seconds; its date form is rare and counts as absent."""
     try:
         return max(0.0, float(response.headers.get("Retry-After", "0")))

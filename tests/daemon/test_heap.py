@@ -2,6 +2,8 @@
 
 import platform
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,3 +27,12 @@ def test_free_memory_below_a_living_piece_goes_back_to_the_system():
 
     assert before - resident_mb() > 20
     assert len(living) == 10
+
+
+def test_a_daemon_without_a_cloud_loads_no_http_client():
+    """It is 5 MB that nobody asked for; with a cloud or an endpoint it is loaded when it is first needed."""
+    program = "import sys, memoryd.daemon.run, memoryd.daemon.daemon; print(*sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
+
+    assert not {"httpx", "rich", "pygments", "jieba", "cryptography"} & set(done.stdout.split())
