@@ -22,7 +22,7 @@ KEPT = 30
 """How many candidates are ranked at least, and again as many of a named day."""
 RANKED = 1_500
 """Index entries that one bm25 statement may walk."""
-_COUNTED = 1_000  # beyond it a term is common and its count an estimate
+_COUNTED = 500  # beyond it a term is common and its count an estimate
 _DEARER = 4  # how much dearer an entry is that has to be found among everybody's
 _SLICE = 20_000  # facts looked through by one statement that has to read agents
 _STATEMENT_TERMS = 16
@@ -70,26 +70,28 @@ class Scope(msgspec.Struct, frozen=True):
 
 def scope_of(store: Store, agents: Sequence[str] | None, limit: int) -> Scope:
     """The scope of one search that returns at most `limit` facts."""
-    last = _number(store.execute("SELECT max(n) FROM facts")[0][0])
-    everything = Scope(last, _indexed(store), agents, "", max(KEPT, limit), max(_ENOUGH, limit))
-    if not agents:
+    # Each of the four is one step in an index. FTS5 keeps its record number 1 for bm25.
+    ((last, first_agent, last_agent, record),) = store.execute(
+        "SELECT (SELECT max(n) FROM facts), (SELECT min(agent_id) FROM derived), (SELECT max(agent_id) FROM derived),"
+        " (SELECT block FROM search_index_data WHERE id = 1)"
+    )
+    everything = Scope(_number(last), _rows_in(record), agents, "", max(KEPT, limit), max(_ENOUGH, limit))
+    if not agents or first_agent == last_agent:
         return everything
     owners = [Term(owner_token(agent), 1.0) for agent in agents]
-    own = sum(_spread(store, each, last) for each in owners)
+    own = sum(_spread(store, each, everything.last) for each in owners)
     if own > everything.size // 2:
         return everything
     return msgspec.structs.replace(everything, size=max(own, 1), owner=" OR ".join(map(quoted, owners)))
 
 
-def _indexed(store: Store) -> int:
-    """How many facts the index holds, from the record that FTS5 keeps for bm25: its first varint is the number of rows.
+def _rows_in(record: Value) -> int:
+    """How many facts the index holds: the first varint of the record.
 
     Row numbers say it only roughly: forgotten facts leave gaps, which a restored memory has not.
     """
-    rows = store.execute("SELECT block FROM search_index_data WHERE id = 1")
-    block = rows[0][0] if rows else b""
     count = 0
-    for byte in block if isinstance(block, bytes) else b"":
+    for byte in record if isinstance(record, bytes) else b"":
         count = count << 7 | byte & 127
         if byte < 128:
             break
@@ -225,10 +227,11 @@ def _best(store: Store, scope: Scope, expression: str) -> list[int]:
 
 def _ranked(store: Store, scope: Scope, expression: str) -> list[int]:
     weights = ", ".join(map(str, COLUMNS.values()))
-    # CROSS JOIN keeps the order of the two: the index first, then the owner of each match.
+    # The index alone first, and the owners of the best only: a look at each match's owner costs three times its bm25.
     sql = (
-        "SELECT d.n FROM search_index AS s CROSS JOIN derived AS d ON d.n = s.rowid "
-        f"WHERE s.search_index MATCH ? AND {scope.condition} ORDER BY bm25(search_index, {weights}) LIMIT {scope.kept}"
+        "SELECT d.n FROM (SELECT rowid AS n FROM search_index WHERE search_index MATCH ?"
+        f" ORDER BY bm25(search_index, {weights}) LIMIT {RANKED}) AS s CROSS JOIN derived AS d ON d.n = s.n"
+        f" WHERE {scope.condition} LIMIT {scope.kept}"
     )
     return [_number(n) for (n,) in store.execute(sql, (scope.question(expression), *scope.values))]
 

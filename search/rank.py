@@ -12,7 +12,7 @@ from .candidates import candidates, of_days, scope_of, weigh
 from .dates import day_tokens, named_days
 from .neighbours import surroundings
 from .question import Question, question_of
-from .score import Block, Judged, judge, seen
+from .score import Block, Glance, Judged, judge
 from .tokens import QueryTokens, Term, folded, query_tokens, with_words
 from .typos import corrected
 
@@ -90,11 +90,11 @@ def _alias_terms(asked: QueryTokens, aliases: Sequence[str]) -> list[Term]:
 
 def _judged(store: Store, question: Question, numbers: Sequence[int], limit: int) -> list[Judged]:
     """The most promising of the candidates and of the blocks around them, best first."""
-    blocks = _blocks(store, numbers)
-    alone = nlargest(LOOKED_AROUND, seen(question, blocks, lambda _: ()), key=lambda each: each.promise(question))
+    blocks, glance = _blocks(store, numbers), Glance(question)
+    alone = nlargest(LOOKED_AROUND, glance.seen(blocks, lambda _: ()), key=lambda each: each.promise(question))
     around = surroundings(store, [(each.block.n, each.block.agent_id, each.block.fact_id) for each in alone])
     blocks |= _blocks(store, [n for n in around.numbers() if n not in blocks])
-    promising = seen(question, blocks, around.around)
+    promising = glance.seen(blocks, around.around)
     if len(promising) > limit + JUDGED:
         promising = nlargest(limit + JUDGED, promising, key=lambda each: each.promise(question))
     judged = [judge(question, each) for each in promising]

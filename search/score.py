@@ -114,31 +114,41 @@ class Judged(msgspec.Struct, frozen=True):
     parts: dict[str, float]
 
 
-def seen(
-    question: Question, blocks: Mapping[int, Block], around: Callable[[int], Iterable[tuple[int, int]]]
-) -> list[Seen]:
-    """All blocks that hold or are near a term or lie on a named day.
+class Glance:
+    """Looks at blocks for a question's terms, at each text once however often it is asked for."""
 
-    `around` gives distance and number of the blocks around one.
-    """
-    own = {n: question.terms_in(block.body.split()) for n, block in blocks.items()}
-    fields: dict[str, list[str]] = {}
-    found = []
-    for n, block in blocks.items():
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self._own: dict[int, list[str]] = {}
+        self._fields: dict[str, list[str]] = {}
+
+    def seen(self, blocks: Mapping[int, Block], around: Callable[[int], Iterable[tuple[int, int]]]) -> list[Seen]:
+        """All blocks that hold or are near a term or lie on a named day.
+
+        `around` gives distance and number of the blocks around one.
+        """
+        question, own = self._question, self._own
+        own |= {n: question.terms_in(block.body.split()) for n, block in blocks.items() if n not in own}
+        found = []
+        for n, block in blocks.items():
+            fields = self._in_fields(block)
+            outside: dict[str, float] = {}
+            for distance, other in () if question.alone else around(n):
+                if other != n and own.get(other):
+                    # What follows a question answers it.
+                    weight = WEIGHTS[distance] * (2 if distance == -1 and blocks[other].asks else 1)
+                    for term in own[other]:
+                        outside[term] = outside.get(term, 0.0) + weight
+            if own[n] or fields or outside or block.is_of(question):
+                found.append(Seen(block, own[n], fields, outside))
+        return found
+
+    def _in_fields(self, block: Block) -> list[str]:
         # Headings and categories repeat from block to block.
-        side = block.headings if question.alone else f"{block.headings} {block.category} {block.extra}"
-        if side not in fields:
-            fields[side] = question.terms_in(side.split())
-        outside: dict[str, float] = {}
-        for distance, other in () if question.alone else around(n):
-            if other != n and own.get(other):
-                # What follows a question answers it.
-                weight = WEIGHTS[distance] * (2 if distance == -1 and blocks[other].asks else 1)
-                for term in own[other]:
-                    outside[term] = outside.get(term, 0.0) + weight
-        if own[n] or fields[side] or outside or block.is_of(question):
-            found.append(Seen(block, own[n], fields[side], outside))
-    return found
+        side = block.headings if self._question.alone else f"{block.headings} {block.category} {block.extra}"
+        if side not in self._fields:
+            self._fields[side] = self._question.terms_in(side.split())
+        return self._fields[side]
 
 
 def judge(question: Question, at: Seen) -> Judged:
@@ -240,7 +250,7 @@ def _near(question: Question, places: Mapping[str, list[int]]) -> float:
 
 def _is_labelled(question: Question, text: str) -> bool:
     """Whether the question names all of the block's label."""
-    label = _LABEL.match(text)
+    label = _label_of(text)
     return label is not None and question.worth.keys() >= set(_label_tokens(label.group()))
 
 
@@ -253,8 +263,14 @@ def _is_question(text: str) -> bool:
     return text.rstrip(_CLOSERS).endswith(("?", "？"))
 
 
+def _label_of(text: str) -> re.Match[str] | None:
+    # Most texts have no colon, and the pattern tries many ways before it gives up.
+    return _LABEL.match(text) if ":" in text or "：" in text else None
+
+
 def _unlabelled(text: str) -> str:
-    return _LABEL.sub("", text, count=1)
+    label = _label_of(text)
+    return text[label.end() :] if label is not None else text
 
 
 def _prior(importance: float, age_days: int) -> float:
