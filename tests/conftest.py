@@ -21,18 +21,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from memoryd.clock import ManualClock
 
 START_LIMIT_S = 20.0
-_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-_WORKERS = 4
 
 
 def free_port() -> int:
-    """A TCP port of the loopback interface that nobody uses at this moment; each worker of a run has its own ones."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if port % _WORKERS == _WORKER % _WORKERS:
-            return port
+    """A TCP port of the loopback interface that nobody uses at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def wait_until(condition: Callable[[], bool], limit_s: float = 5.0, what: str = "the condition") -> None:
