@@ -13,6 +13,7 @@ from .encoding import Encoding, encoding_of
 from .mask_logins import BY_LOGIN
 from .mask_places import BY_PLACE
 from .mask_rules import ALWAYS, BY_NEEDLE, Rule, Span
+from .mask_said import BY_SENTENCE
 
 MASK = re.compile(r"\[masked:[a-z_]+:[0-9a-f]{2}\]")
 _WINDOW = 1 << 18
@@ -111,7 +112,7 @@ def _mask_once(text: str) -> tuple[str, int]:
 
 def _rules_for(lower: str) -> list[Rule]:
     wanted = list(ALWAYS)
-    for needles, rule in (*BY_NEEDLE, *BY_PLACE, *BY_LOGIN):
+    for needles, rule in (*BY_NEEDLE, *BY_PLACE, *BY_LOGIN, *BY_SENTENCE):
         for needle in needles:
             if needle in lower:
                 wanted.append(rule)

@@ -11,10 +11,20 @@ _OPEN = r"[*_`\"'“ \t]{0,4}+"
 _CLOSING = ".,;:!?)]}>*_|`\"'”"
 _VALUE = r"(?P<value>[\x21-\x7e]{4,256}+)"
 _PAIR = re.compile(
-    r"(?:(?<![a-z])(?:log-?in|sign-?in|credentials?|creds?|wi-?fi|wlan)(?:[ \t]+(?:data|details))?"
+    r"(?:(?<![a-z])(?:log-?in|sign-?in|credentials?|creds?|basic[ -]auth|wi-?fi|wlan)(?:[ \t]+(?:data|details))?"
     r"|(?:账号|帐号|账户|用户名?)(?:和|与|及|、|/)?(?:密码|口令)|登[录陆]|账号信息)"
-    rf"[*_`\"']{{0,3}}[ \t]*[:：=是为]{_OPEN}(?P<name>[\w.@+-]{{2,64}}+)[*_`\"'”]{{0,3}}"
+    rf"[*_`\"']{{0,3}}[ \t]*(?:[:：=是为]|is(?![a-z])){_OPEN}(?P<name>[\w.@+-]{{2,64}}+)[*_`\"'”]{{0,3}}"
     rf"(?:[ \t]*[/|:：,，、][ \t]*|[ \t]+){_OPEN}{_VALUE}"
+)
+_SLASHED = re.compile(
+    r"(?:(?:(?<![a-z])(?:log-?in|sign-?in|account|user(?:name)?)(?![a-z])|登[录陆]|账号|帐号|账户|用户名?)"
+    r"[^\n:：/=|]{0,30}[:：=]|(?<![a-z])(?:log-?in|sign-?in)[ \t]|登[录陆])"
+    rf"{_OPEN}(?P<name>[\w.@+-]{{2,64}}+)[*_`\"']{{0,3}}[ \t]+/[ \t]+{_OPEN}{_VALUE}"
+)
+_FILE_END = re.compile(r"\.[a-z]{2,5}\Z")
+_USER_PASS = re.compile(
+    r"(?<![a-z])(?:user(?:name)?|login|account)[ \t:=]{1,3}[\w.@+-]{2,64}+(?:[,;]?[ \t]{1,2}(?:and[ \t]|/[ \t])?)"
+    rf"(?:pass|pw)[ \t:=]{{1,3}}{_VALUE}"
 )
 _NETWORK_KEY = re.compile(
     rf"(?:wi-?fi|wlan|ssid)(?![a-z])[^\n]{{0,60}}?(?<![a-z])(?:key|psk)[ \t]*[:：=]?{_OPEN}{_VALUE}"
@@ -72,14 +82,29 @@ def _pairs(text: str) -> Iterator[Span]:
             yield match.start("value"), match.start("value") + len(value), "password"
 
 
-def _beside(pattern: re.Pattern[str], *, mixed: bool = True, lower: bool = False) -> Rule:
+def _slashed(text: str) -> Iterator[Span]:
+    """`login bob / SECRET`, `登录 nas：mira / SECRET`: made up, and not a second one of `step1 / step2`."""
+    for match in _SLASHED.finditer(_lowered(text)):
+        value = _trimmed(text, match)
+        behind = match.start("value") + len(value)
+        value += "!" if text[behind : behind + 1] == "!" else ""  # of a short one it may be a part
+        name = match["name"].rstrip("0123456789")
+        if (
+            _is_mixed(value)
+            and value.lower().rstrip("0123456789") != name
+            and not _FILE_END.search(value)
+            and is_secret_value(value, "password", strict=len(value) > 5, alone=True)
+        ):
+            yield match.start("value"), match.start("value") + len(value), "password"
+
+
+def beside(pattern: re.Pattern[str], *, mixed: bool = True, lower: bool = False) -> Rule:
     """The value of a pattern, if it looks made up; `mixed` = it needs letters and digits."""
 
     def rule(text: str) -> Iterator[Span]:
         for match in pattern.finditer(_lowered(text) if lower else text):
             value = _trimmed(text, match)
-            looks = any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
-            if (looks or not mixed) and is_secret_value(value, "password", strict=True, alone=True):
+            if (_is_mixed(value) or not mixed) and is_secret_value(value, "password", strict=True, alone=True):
                 yield match.start("value"), match.start("value") + len(value), "password"
 
     return rule
@@ -117,6 +142,10 @@ def _phrase(text: str) -> Iterator[Span]:
             yield match.start("words"), match.end("words"), "seed_phrase"
 
 
+def _is_mixed(value: str) -> bool:
+    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+
+
 def _trimmed(text: str, match: re.Match[str]) -> str:
     value = text[match.start("value") : match.end("value")]
     return re.split(r"[,;`\"']", value, maxsplit=1)[0].rstrip(_CLOSING)
@@ -132,18 +161,20 @@ def _lowered(text: str) -> str:
 
 BY_LOGIN: tuple[tuple[tuple[str, ...], Rule], ...] = (
     (("login", "log-in", "signin", "sign-in", "cred", "wifi", "wi-fi", "wlan", "账号", "帐号", "账户", "用户", "登录",
-      "登陆"), _pairs),
-    (("wifi", "wi-fi", "wlan", "ssid"), _beside(_NETWORK_KEY, lower=True)),
-    (("密码", "密碼", "口令"), _beside(_GLUED)),
+      "登陆", "basic auth", "basic-auth"), _pairs),
+    ((" / ",), _slashed),
+    (("pass", "pw"), beside(_USER_PASS, lower=True)),
+    (("wifi", "wi-fi", "wlan", "ssid"), beside(_NETWORK_KEY, lower=True)),
+    (("密码", "密碼", "口令"), beside(_GLUED)),
     (_CODE_NEEDLES, _codes),
     (("recovery", "backup", "rescue", "emergency", "scratch", "2fa", "mfa", "恢复", "备用", "备份码", "应急码"),
      _recovery),
     (("助记词", "mnemonic", "phrase"), _phrase),
-    (("sudo",), _beside(_SUDO, mixed=False)),
-    (("</",), _beside(_ELEMENT, mixed=False)),
-    (("pass", "pwd", "secret", "token"), _beside(_ARGUMENT)),
-    (("identified by",), _beside(_SQL, mixed=False)),
-    (("net use",), _beside(_SHARE)),
-    (("%",), _beside(_SAMBA, mixed=False)),
+    (("sudo",), beside(_SUDO, mixed=False)),
+    (("</",), beside(_ELEMENT, mixed=False)),
+    (("pass", "pwd", "secret", "token"), beside(_ARGUMENT)),
+    (("identified by",), beside(_SQL, mixed=False)),
+    (("net use",), beside(_SHARE)),
+    (("%",), beside(_SAMBA, mixed=False)),
 )  # fmt: skip
 """Rules like those of `mask_rules`: the needles that call for them, in lower case, and the rule."""

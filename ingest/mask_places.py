@@ -14,9 +14,9 @@ _FLAG_VALUE = re.compile(
 _ATTACHED = re.compile(r"\b(?:mysql\w*|mariadb[\w-]*)\b")
 _APART = {"p": re.compile(r"\blogin\b"), "a": re.compile(r"\bredis-cli\b")}
 _QUALIFIED = re.compile(
-    r"(?P<key>password|passwort|kennwort|passphrase|passwd|passcode|pin code|密码|口令)"
-    r"(?:[ \t]+(?:for|of|to|on|at|in|für|von)[ \t]+[^\n:：=]{1,40}?|[ \t]*[(（][^\n()（）]{1,40}[)）])"
-    r"[ \t]*(?:[:：=]|\bis\b|是)[ \t]*[`\"'“]?(?P<value>[\x21-\x7e]{4,256})",
+    r"(?P<key>password|passwort|kennwort|passphrase|passwd|passcode|pin(?: code)?|密码|口令)"
+    r"(?:[ \t]+(?:for|of|to|on|at|in|für|von)[ \t]+[^\n:：=→]{1,40}?|[ \t]*[(（][^\n()（）]{1,40}[)）])"
+    r"[ \t]*(?:[:：=→]|->|\bis\b|是)[ \t]*[`\"'“]?(?P<value>[\x21-\x7e]{4,256})",
     re.IGNORECASE,
 )
 _DELIMITER = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")
@@ -89,7 +89,7 @@ def _tables(text: str) -> Iterator[Span]:
 
 BY_PLACE: tuple[tuple[tuple[str, ...], Rule], ...] = (
     (("mysql", "mariadb", "login", "redis-cli"), _program_flags),
-    (("pass", "kennwort", "pin code", "密码", "口令"), _qualified),
+    (("pass", "kennwort", "pin", "密码", "口令"), _qualified),
     (("|",), _tables),
 )
 """Rules like those of `mask_rules`: the needles that call for them, in lower case, and the rule."""

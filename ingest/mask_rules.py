@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
-from .mask_values import KeyKind, is_placeholder, is_secret_value
+from .mask_values import KeyKind, is_key_material, is_placeholder, is_secret_value
 
 Span: TypeAlias = tuple[int, int, str]
 Rule: TypeAlias = Callable[[str], Iterable[Span]]
@@ -82,16 +82,19 @@ KEY = re.compile(
 """Searched in lower-case text: Python looks for literal beginnings only when case counts."""
 _SEPARATOR = (
     r"(?P<sep>[*_`\"'”’\]）)]{0,4}+[ \t]*+(?:[:：=＝]{1,2}=?>?|[=-]>|→|\|"
-    r"|(?<![A-Za-z])(?i:(?:is |was )?(?:changed|set|reset) to|(?:is|was)(?: now)?)(?![A-Za-z])"
-    r"|(?:是|为|(?:改成|改为|换成|设为|设成|更新为|重置为)了?|は|는|은)[:：]?)[ \t]*+|[ \t]++(?=[\x21-\x7e]))"
+    r"|(?<![A-Za-z])(?i:(?:is |was )?(?:changed|set|reset) to|(?:is|was)(?: (?:now|still|again))?)(?![A-Za-z])"
+    r"|[,，][ \t]?(?i:it['’]s|it is)(?![A-Za-z])"
+    r"|(?:(?:还|仍|仍然|就|也|现在|一直)?是(?:老的|旧的|原来的)?|为|は|는|은"
+    r"|(?:改成|改为|换成|设为|设成|更新为|重置为)了?)[:：]?)[ \t]*+|[ \t]++(?=[\x21-\x7e]))"
     r"(?P<break>\r?\n[ \t>*+-]*+)?"
 )
 """Possessive throughout: a hostile run of blanks or stars must not be tried again at each of its characters."""
 _VALUE = (
     r"[*_]{0,3}+[ \t]*+(?:`(?P<code>[^`\n]{1,1024}+)`|\"(?P<double>[^\"\n]{1,1024}+)\"|'(?P<single>[^'\n]{1,1024}+)'"
-    r"|“(?P<curly>[^”\n]{1,1024}+)”"
+    r"|“(?P<curly>[^”\n]{1,1024}+)”|「(?P<corner>[^」\n]{1,1024}+)」"
     r"|(?P<bare>[\x21-\x7e]{1,256}+))"
 )
+_GROUPS = ("code", "double", "single", "curly", "corner", "bare")
 _RUN = re.compile(r"[\x21-\x7e]*")
 _JUDGED = 256
 """So many characters of a bare value are looked at; a secret goes on to the end of its run."""
@@ -107,7 +110,7 @@ KEY_NEEDLES = (
     "パスワード", "비밀번호",
 )  # fmt: skip
 _BARE_KEYS = frozenset({"password", "passwd", "passphrase", "passcode", "pwd", "pw", "passwort", "kennwort"})
-"""Behind these a made-up value needs no sign between: `password kd83jf02`."""
+"""Behind these a made-up value needs no sign between: `password kd83jf02`; behind other keys a long one only."""
 _BARE_END = re.compile(r"[,;`\"']")
 _TRAILING = ".,;:!?)]}>*_|"
 
@@ -203,7 +206,7 @@ def _keyed(text: str) -> Iterator[Span]:
         match = _BEHIND_KEY.match(text, at)
         if match is None:
             continue
-        group = next(name for name in ("code", "double", "single", "curly", "bare") if match[name] is not None)
+        group = next(name for name in _GROUPS if match[name] is not None)
         value = match[group] if group != "bare" else _bare(match["bare"])
         start = match.start(group)
         if _judged(text, key, match, value):
@@ -237,12 +240,9 @@ def _judged(text: str, key: str, match: re.Match[str], value: str) -> bool:
     weak = separator in ("", "|") or match["break"] is not None
     worded = separator.isalpha() or " " in separator
     if separator == "" and not _is_han(key) and match["code"] is None:
-        return (
-            key.lower() in _BARE_KEYS
-            and _is_mixed(value)
-            and is_secret_value(value, "password", strict=True, alone=True)
-        )
-    if key.lower() in ("pass", "pw", "pin") and worded:
+        made_up = _is_mixed(value) if key.lower() in _BARE_KEYS else is_key_material(value)
+        return made_up and is_secret_value(value, "password", strict=True, alone=True)
+    if worded and (key.lower() in ("pass", "pin") or (key.lower() == "pw" and not _is_mixed(value))):
         return False
     if key.lower().startswith("pin") and not any(char.isdigit() for char in value):
         return False

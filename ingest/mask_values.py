@@ -42,6 +42,14 @@ _PROSE_WORDS = word_set(
     digits characters rotate rotation update updated enabled disabled
     """
 )
+_OF_SENTENCES = word_set(
+    """
+    a an the at in on of for to is are was see by with and or not no more less than least most min max from my your
+    ask until after before every per each characters chars letters digits days weeks words symbols times minutes
+    """
+)
+"""Words of a sentence about a password, which no pass phrase has."""
+_MATERIAL = re.compile(r"[A-Za-z0-9_+=-]{20,512}")
 _PROSE_ENDS = ("ed", "ing", "ion", "ions", "able", "ible", "ment", "ness", "ity", "ous", "ful", "less", "ally", "ies")
 
 
@@ -53,7 +61,9 @@ def is_placeholder(value: str) -> bool:
     body = stem if stem.isalnum() and stem.isascii() else _NOT_PLAIN.sub("", stem)
     if len(body) >= 16 and _may_count(body) and len(_COUNTED.sub("", body)) * 4 < len(body):
         return True
-    return (len(set(body)) < 4 and len(body) >= 3 and not body.isdigit()) or _PLACEHOLDER.search(value) is not None
+    return (len(set(body)) < min(4, len(body)) and len(body) >= 3 and not body.isdigit()) or _PLACEHOLDER.search(
+        value
+    ) is not None
 
 
 def _may_count(body: str) -> bool:
@@ -72,8 +82,8 @@ def is_secret_value(value: str, kind: KeyKind, *, strict: bool, alone: bool, bef
         return False
     if " " in value:
         return _spaced(value, kind)
-    if value.isdigit():
-        return kind == "password" and not before_han and len(value) >= 4
+    if value.rstrip("#*").isdigit():  # a keypad's own signs end a code
+        return kind == "password" and not before_han and len(value.rstrip("#*")) >= 4
     if _AMOUNT.match(value):
         return False
     letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
@@ -87,10 +97,19 @@ def is_secret_value(value: str, kind: KeyKind, *, strict: bool, alone: bool, bef
     return _alphabetic(value, kind, strict=strict, alone=alone)
 
 
+def is_key_material(value: str) -> bool:
+    """Whether a value looks like a token of a machine: long, with digits, and no words joined by signs."""
+    if _MATERIAL.fullmatch(value) is None or sum(map(str.isdigit, value)) < 3 or value.isdigit():
+        return False
+    return sum(map(str.isalpha, re.split("[-_]", value))) <= 1
+
+
 def _spaced(value: str, kind: KeyKind) -> bool:
     words = value.split()
     if kind != "password" or len(words) > 8:
         return False
+    if len(words) > 2 and any(map(str.isdigit, words)) and _OF_SENTENCES.isdisjoint(value.lower().split()):
+        return True
     return any(any(c.isdigit() for c in word) and any(c.isalpha() for c in word) for word in words)
 
 
