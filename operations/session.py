@@ -7,21 +7,15 @@ from datetime import UTC, datetime
 
 from ..errors import NoInputError, UsageError
 from ..ingest.mask import mask_text
-from ..ingest.parse import parse_note
-from ..model import fact_id
 from ..store import Store, Tx
 from ..store.chunks import mask_lines
 from ..store.sessions import SESSION_BYTES, Session, add_turn, end_session, let_go, sessions, turns
 from ..store.thread import Priority
-from ..store.versions import is_forgotten
 from .layer_replies import SessionInfo, SessionListReply, SessionReply, Turn
 from .layer_requests import SessionRequest
 from .memory import Memory
 from .requests import StoreRequest
-from .store_fact import store
-
-BODY_BYTES = 1_000_000
-"""More than any request's text."""
+from .store_fact import forgotten_lines, store
 
 
 async def session(memory: Memory, request: SessionRequest) -> SessionReply | SessionListReply:
@@ -107,11 +101,7 @@ def _new_name(store: Store, agent_id: str) -> str:
 
 def _without_forgotten(tx: Tx, agent_id: str, text: str) -> str:
     """The text with lines that say something forgotten masked, as in a note."""
-    data = text.encode()
-    parsed = parse_note(data, path="memory/talk.md", agent_id=agent_id, date="", is_page=False, max_bytes=BODY_BYTES)
-    gone = {n for n, each in enumerate(parsed.mentions) if is_forgotten(tx, agent_id, fact_id(agent_id, each.text))}
-    hidden = [number for number, (_, owner) in enumerate(parsed.lines, 1) if owner in gone]
-    return mask_lines(data, [(line, line) for line in hidden]).decode()
+    return mask_lines(text.encode(), [(line, line) for line in forgotten_lines(tx, agent_id, text)]).decode()
 
 
 def _info(each: Session) -> SessionInfo:

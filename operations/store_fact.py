@@ -5,14 +5,17 @@ import msgspec
 from ..crash import crash_point
 from ..errors import UsageError
 from ..ingest.mask import mask_text
-from ..ingest.parse import parse_statement
+from ..ingest.parse import parse_note, parse_statement
 from ..model import Metadata, ParsedMention, fact_id
-from ..store import Store
+from ..store import Store, Tx
 from ..store.thread import Priority
 from ..store.versions import is_forgotten, state_fact
 from .memory import Memory
 from .replies import StoreReply
 from .requests import StoreRequest
+
+BODY_BYTES = 1_000_000
+"""More than any request's text."""
 
 
 async def store(memory: Memory, request: StoreRequest, *, kind: str = "") -> StoreReply:
@@ -26,7 +29,7 @@ async def store(memory: Memory, request: StoreRequest, *, kind: str = "") -> Sto
     mention.kind = kind or mention.kind
     mention.metadata = _merged(mention.metadata, request)
     fact = fact_id(request.agent_id, mention.text)
-    await memory.thread.call(lambda store: _write(store, request.agent_id, mention))
+    await memory.thread.call(lambda store: _write(store, request, mention))
     crash_point("fact stored")
     await memory.settle([request.agent_id])
     tier = await memory.thread.call(lambda store: _tier(store, request.agent_id, fact), priority=Priority.READ)
@@ -53,10 +56,22 @@ def _masked(given: str) -> str:
     return mask_text(given)[0]
 
 
-def _write(store: Store, agent_id: str, mention: ParsedMention) -> None:
+def forgotten_lines(tx: Tx, agent_id: str, text: str) -> list[int]:
+    """Numbers, from 1, of those lines of a text that would be something forgotten if they stood in a note."""
+    parsed = parse_note(
+        text.encode(), path="memory/talk.md", agent_id=agent_id, date="", is_page=False, max_bytes=BODY_BYTES
+    )
+    gone = {n for n, each in enumerate(parsed.mentions) if is_forgotten(tx, agent_id, fact_id(agent_id, each.text))}
+    return [number for number, (_, owner) in enumerate(parsed.lines, 1) if owner in gone]
+
+
+def _write(store: Store, request: StoreRequest, mention: ParsedMention) -> None:
+    agent_id = request.agent_id
     with store.transaction() as tx:
         if is_forgotten(tx, agent_id, fact_id(agent_id, mention.text)):
             raise UsageError("This sentence was forgotten and stays so.", "Store it in other words.")
+        if forgotten_lines(tx, agent_id, request.text):
+            raise UsageError("A line of this was forgotten and stays so.", "Store the other lines without it.")
         state_fact(
             tx, agent_id, mention.text, mention.category, mention.importance, mention.metadata, kind=mention.kind,
             task_state=mention.task_state,

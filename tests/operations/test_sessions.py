@@ -105,6 +105,21 @@ async def test_only_a_summary_becomes_a_fact(mind):
     assert reply["fact"] == (await mind.sql("SELECT id FROM facts"))[0][0]
 
 
+@pytest.mark.parametrize("text", ["The lamp is blue", "We spoke of it:\n- The **lamp** is blue\n- it is late"])
+async def test_nothing_forgotten_comes_back_as_a_summary_or_within_a_longer_text(mind, text):
+    """Neither as the whole text nor as a line of it; the session goes on and nothing is stored."""
+    await say(mind, "hello")
+    await mind.ask("store", text="The lamp is blue", category="home")
+    await mind.ask("forget", text="The lamp is blue")
+
+    for ask in (lambda: mind.ask("session", action="end", summary=text), lambda: mind.ask("store", text=text, category="home")):
+        with pytest.raises(UsageError, match="forgotten and stays so"):
+            await ask()
+
+    assert not (await mind.ask("session", action="show"))["session"]["ended"]
+    assert not list(await mind.facts())
+
+
 async def test_context_shows_the_latest_session(mind):
     """An agent that loads its context knows what was said last."""
     await say(mind, "old", name="a")
