@@ -148,6 +148,22 @@ def test_a_second_daemon_is_refused_by_name(machine):
     assert machine.status()["pid"] == machine.process.pid
 
 
+def test_a_second_daemon_leaves_the_socket_of_one_that_answers_late(machine):
+    """A daemon that is held up owns its socket all the same: whether it lives is asked of its lock (DA-6)."""
+    machine.start()
+    bound = machine.socket.stat().st_ino
+    machine.process.send_signal(signal.SIGSTOP)
+    try:
+        other = subprocess.run([MEMORYD, "run"], env=machine.environment, capture_output=True, timeout=60, check=False)
+    finally:
+        machine.process.send_signal(signal.SIGCONT)
+
+    assert other.returncode == 75
+    assert f"already running here (pid {machine.process.pid}, since ".encode() in other.stderr
+    assert machine.socket.stat().st_ino == bound
+    assert machine.status()["pid"] == machine.process.pid
+
+
 def test_daemons_started_at_once_end_as_one(machine):
     """Of several that start at the same moment exactly one stays (DA-2)."""
     crowd = [machine.spawn() for _ in range(6)]
