@@ -45,7 +45,8 @@ _LEAD = r"^(?:\W*(?:I|we|then|also|just|finally|today|yesterday|now)\s+){0,2}"
 _THE = r"(?:the\s+|a\s+|an\s+|our\s+|my\s+|all\s+|both\s+)?"
 _HAN_VERB = "(?:安装|配置|部署|下载|升级|编译|迁移)"
 _ACTION = Cue(
-    rf"{_LEAD}(?:install(?:ed)?|configured|deployed|downloaded|migrated|compiled|set up|upgraded|updated)\s+{_THE}[`\w]"
+    rf"{_LEAD}(?:install(?:ed)?|configured|deployed|downloaded|migrated|compiled|set up|upgraded|reinstalled"
+    rf"|reconfigured|redeployed|recompiled|updated|rolled (?:out|back)|switched|renewed)\s+{_THE}[`\w]"
     rf"|^(?:(?:今天|昨天|刚刚|已经|已|又|也|然后|先|后来|终于)+){_HAN_VERB}(?!量|率|者|费|速度)\s*[\w\u3400-\u9fff`]"
     rf"|(?<![要想应该备算划需没未不会能])(?<!打算|计划|没有|明天){_HAN_VERB}(?:了|好|完|到|成功)"
 )
@@ -75,8 +76,10 @@ _BY_NAME = re.compile(
 """A name right behind a verb that only software takes: `installed ripgrep`, `deployed Grafana`."""
 _DECISION = Cue(
     r"\b(?:we|I|team|they|Mira)?\s*(?:have\s+|has\s+)?(?:decided|chose|opted|agreed)\s+(?:to|on|for|that"
-    r"|not to)\b|^(?:\W*Decision\s*[:：])|^\W*(?:decided|chose)\b"
-    r"|(?:^|[，。,\s我们已经最终大家团队后天]|董事会|委员会|公司|老板)(?:决定|选定|敲定|拍板)(?!性|权|因素|论|者|于|了吗|什么)"
+    r"|not to|against)\b|^(?:\W*(?:final\s+|our\s+|the\s+)?Decision\s*[:：])|^\W*(?:decided|chose)\b"
+    r"|^\W*(?:(?:we|i)(?:['’]re|['’]m|\s+are|\s+am)\s+)?going with\b.{1,60}\b(?:instead of|over|rather than)\b"
+    r"|就这么定了|定下来了|说定了"
+    r"|(?:^|[，。,\s我们已经最终大家团队后天上]|董事会|委员会|公司|老板)(?:决定|选定|敲定|拍板)(?!性|权|因素|论|者|于|了吗|什么)"
 )
 _UNDECIDED = Cue(
     r"\b(?:not (?:yet )?decided|undecided|haven't decided|have not decided|nothing was decided|to be decided"

@@ -44,10 +44,10 @@ _VERBS = (
     "deploy|install|configure?|fix|build|write|ship|test|migrate?|update?|upgrade?|add|remove?|delete?|create?"
     "|renew|review|merge?|release?|refactor|publish|send|call|email|ask|book|buy|order|pay|schedule?|investigate?"
     "|debug|document|clean up|set up|back up|restart|rewrite|move?|switch|download|upload|register|prepare?|plan"
-    "|check|verify"
+    "|check|verify|replace?|cancel"
 )
 _VERB = Cue(
-    rf"\b(?:(?:{_VERBS})(?P<past>ed|ing|d|ped|ted|ged|ping|ting|ging)?"
+    rf"\b(?:(?:{_VERBS})(?P<past>ed|ing|d|ped|ted|ged|led|ping|ting|ging|ling)?"
     r"|(?P<strong>built|wrote|rewrote|sent|bought|paid|verified|backed up|cleaned up))\b(?=\s)"
 )
 _OBJECT = re.compile(r"(?:\s+[\w./@#'-]+){1,6}")
@@ -57,12 +57,13 @@ _MAY_ACT = re.compile(
     re.IGNORECASE,
 )
 """What stands in front of a verb's base form; behind an article or a name the same letters are a noun."""
-_BE = re.compile(r"\b(?:is|was|are|be|were|been)\s\Z", re.IGNORECASE)
+_NO_DEED = re.compile(r"\b(?:is|was|are|be|were|been|the|an?|my|our|his|her|their|its|this|that)\s\Z", re.IGNORECASE)
+"""In front of a past form: a passive, or a quality as in `the replaced filter`."""
 _STATED = re.compile(r"\s+(?:is|was|are|were|has|had|will|did)\b")
 _HAN_ACTION = Cue(
     r"((?:部署|安装|配置|修复|编写|发布|测试|迁移|更新|升级|添加|删除|创建|续签|审查|合并|重构|发送|联系|预订"
     r"|购买|支付|安排|调查|调试|整理|备份|重启|下载|上传|注册|准备|检查|验证|完成|提交|设计|实现"
-    r"|优化)(?!时|后|前|已|正在|通过|失败|成功|完成|的|结果|[率量者员中费])(?:了)?[^，。；！？\s]{1,20})"
+    r"|优化|取消|更换|替换)(?!时|之?后|之?前|已|正在|通过|失败|成功|完成|的|结果|[率量者员中费])(?:了)?[^，。；！？\s]{1,20})"
 )
 _PHRASE_END = re.compile(r"\s+(?:because|so|and|but|then|since|which|that)\b|[,.;:]\s*$")
 _EMOTIONS = CueGroup(
@@ -187,12 +188,14 @@ def _english_actions(text: str) -> Iterator[str]:
             continue
         near = max(0, start - 12)
         if verb["past"] or verb["strong"]:
-            acts = _BE.search(text, near, start) is None
+            acts = _NO_DEED.search(text, near, start) is None
         else:
             acts = _MAY_ACT.search(text, near, start) is not None and _STATED.match(text, behind) is None
         if acts:
-            end = action.end()
-            yield text[start:end]
+            phrase = text[start : action.end()]
+            cut = _PHRASE_END.search(phrase)  # what `and` joins is a deed of its own
+            end = start + (cut.start() if cut else len(phrase))
+            yield phrase
 
 
 def emotion(text: str) -> str:
