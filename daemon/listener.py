@@ -27,7 +27,9 @@ class Listener:
     def __init__(self, path: Path, app: ASGIApp, *, peer: Callable[[socket.socket], int] = peer_uid) -> None:
         self.path = path
         self._peer = peer
-        self._config = Config(app, log_config=None, lifespan="off", access_log=False, ws="none", date_header=False)
+        self._config = Config(
+            app, log_config=None, lifespan="off", access_log=False, ws="none", date_header=False, proxy_headers=False
+        )
         self._config.load()
         self._state = ServerState()
         self._server: asyncio.Server | None = None

@@ -7,6 +7,7 @@ thousands of index entries. Measured at 200,000 facts: counting costs 0.05 µs a
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
+from itertools import product
 
 import msgspec
 
@@ -152,6 +153,19 @@ def of_days(store: Store, scope: Scope, days: Iterable[DayRange]) -> list[int]:
             if len(found) >= scope.kept:
                 return found
             found += [_number(n) for (n,) in store.execute(sql, (agent, first, last, scope.kept - len(found)))]
+    return found
+
+
+def end_days(store: Store, scope: Scope, ends: Iterable[str], today: int) -> list[DayRange]:
+    """The `first` day of which anything is remembered, and the `last` one before today, of each agent."""
+    agents = scope.agents if scope.agents is not None else _every_agent(store)
+    found: list[DayRange] = []
+    for end, agent in product(ends, agents):
+        best, before = ("min", today + 1) if end == "first" else ("max", today)
+        sql = f"SELECT {best}(latest_day) FROM derived WHERE agent_id = ? AND state = 'live' AND latest_day < ?"
+        ((day,),) = store.execute(sql, (agent, before))
+        if isinstance(day, int):
+            found.append((day, day))
     return found
 
 

@@ -58,6 +58,12 @@ def day_tokens(text: str) -> list[str]:
     return list(found)
 
 
+def named_ends(text: str) -> list[str]:
+    """Which ends of the memory a text names: `first` or `last`, as in `our first conversation`, `上次聊天`."""
+    plain = text.casefold()
+    return [end for end, pattern in _ENDS.items() if pattern.search(plain)]
+
+
 _HAN_NUMBER = re.compile(r"[一二三四五六七八九十]{1,3}(?=[月日号]|天前)")
 Span: TypeAlias = tuple[date, date]
 
@@ -149,3 +155,16 @@ _BEGUN = "(?:" + "|".join(name[:3] for name in _MONTHS) + ")"
 _MAY_HOLD_DAY = re.compile(
     rf"\d[-/.]\d\d?[-/.]\d|月|\d(?:st|nd|rd|th)?\s+(?:of\s+)?{_BEGUN}|{_BEGUN}[a-z]*\.?\s+(?:the\s+)?\d", re.IGNORECASE
 )
+_TALK = r"(?:conversation|chat|talk|session|discussion|dialogue)s?\b"
+_TALKED = r"(?:talked|spoke|chatted|met)\b"
+_HAN_TALK = "的?(?:对话|聊|谈|交谈|会话|见面)"
+_ENDS = {
+    "first": re.compile(
+        rf"\b(?:our|the) (?:very )?first {_TALK}|\bfirst time (?:that )?we (?:ever )?{_TALKED}|\bwe first {_TALKED}"
+        f"|(?:第一|首|初)次{_HAN_TALK}"
+    ),
+    "last": re.compile(
+        rf"\b(?:our|the) (?:very )?(?:last|latest|previous|most recent) {_TALK}|\blast time (?:that )?we {_TALKED}"
+        rf"|\bwe last {_TALKED}|(?:上|上一|最近一|最后一)次{_HAN_TALK}"
+    ),
+}

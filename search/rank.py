@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from ..store import Store
-from .candidates import candidates, of_days, scope_of, weigh
-from .dates import day_tokens, named_days
+from .candidates import candidates, end_days, of_days, scope_of, weigh
+from .dates import day_tokens, named_days, named_ends
 from .neighbours import surroundings
 from .question import Question, question_of
 from .score import Block, Glance, Judged, judge
@@ -71,9 +71,9 @@ def find(
     terms = corrected(store, scope, weigh(store, scope, asked.terms))
     terms += weigh(store, scope, _alias_terms(asked, aliases))
     days = day_tokens(query)
-    question = question_of(
-        asked, terms, scope.size, named_days(folded(query), date(1970, 1, 1) + timedelta(today)), days, today
-    )
+    named = named_days(folded(query), date(1970, 1, 1) + timedelta(today))
+    named += end_days(store, scope, named_ends(folded(query)), today)
+    question = question_of(asked, terms, scope.size, named, days, today)
     terms += weigh(store, scope, [Term(token, DAY_IN_WORDS) for token in days])
     numbers = dict.fromkeys(candidates(store, scope, terms))
     if question.days:

@@ -2,15 +2,15 @@
 
 BM25 over fields (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009,
 section 3.6) as a share of the most that the question could get. The blocks around a fact count as one more
-field. Words standing together, a label that the question names and a day that it names raise the score; a block
-stands behind as far as it only asks, and a little where a number is wanted that it lacks; importance and recency
-bend it a little, and what has faded stands a little behind.
+field. Words standing together, a label that the question names, an opening with what is asked about and a day
+that the question names raise the score; a block stands behind as far as it only asks, and a little where a number
+is wanted that it lacks; importance and recency bend it a little, and what has faded stands a little behind.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import msgspec
 
@@ -31,6 +31,8 @@ FADED = 0.02
 """How far a block stands behind that has faded: a touch behind its equals, never hidden by it."""
 LABEL = 0.06
 """What it adds that a block begins with a label which the question names whole: `Ada: …` where Ada is asked about."""
+OPENS = 0.07
+"""What it adds that a block opens with what is asked about."""
 ASKS = 0.3
 """How far a block that holds nothing but questions stands behind; a mixed one by the share of its characters."""
 NUMBER = 0.25
@@ -166,6 +168,7 @@ def judge(question: Question, at: Seen) -> Judged:
         "context": with_context - words,
         "phrase": PHRASE * (_stands_alone(question.alone, tokens) if question.alone else _phrase(question, block.body)),
         "near": NEAR * _near(question, places),
+        "opens": OPENS * _opens(question, tokens),
         "label": LABEL * _is_labelled(question, block.text),
         "asks": 1 - ASKS * block.asking,
         "number": 1 - NUMBER * (question.wants_number and not has_number(_unlabelled(block.text))),
@@ -183,8 +186,8 @@ def has_faded(block: Block, today: int) -> bool:
 
 
 def _sum(parts: Mapping[str, float]) -> float:
-    added = parts["words"] + parts["context"] + parts["phrase"] + parts["near"] + parts["label"]
-    said = added / (1 + PHRASE + NEAR + LABEL) * parts["asks"] * parts["number"]
+    added = parts["words"] + parts["context"] + parts["phrase"] + parts["near"] + parts["label"] + parts["opens"]
+    said = added / (1 + PHRASE + NEAR + LABEL + OPENS) * parts["asks"] * parts["number"]
     return min(1.0, (said * (1 - DAY) + parts["day"]) * parts["faded"] * parts["prior"])
 
 
@@ -246,6 +249,11 @@ def _near(question: Question, places: Mapping[str, list[int]]) -> float:
         if left in places and right in places
     )
     return close / len(pairs)
+
+
+def _opens(question: Question, tokens: Sequence[str]) -> float:
+    """How much of the question a block begins with, 0 to 1: it is about that, and often says first what it is."""
+    return question.share(dict.fromkeys(takewhile(question.worth.__contains__, tokens)))
 
 
 def _is_labelled(question: Question, text: str) -> bool:

@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 
 import pytest
-from memoryd.search.dates import named_days
+from memoryd.search.dates import named_days, named_ends
 
 TODAY = date(2026, 2, 16)
 
@@ -69,3 +69,21 @@ def test_day_without_a_year_is_that_day_of_each_recent_year(text: str) -> None:
 def test_no_day(text: str) -> None:
     """What is no date names no day of another month."""
     assert [span for span in spans(text) if span[0] != TODAY.isoformat()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Do you know what our first conversation was about?", ["first"]),
+        ("when we first met", ["first"]),
+        ("我们第一次聊天说了什么", ["first"]),
+        ("What did I ask in our last session?", ["last"]),
+        ("上次谈话提到的书", ["last"]),
+        ("the first chapter and the last page", []),
+        ("第一次发布是什么时候", []),
+        ("the talk about the first release", []),
+    ],
+)
+def test_the_ends_of_the_memory(text: str, ends: list[str]) -> None:
+    """Only a first or last talk names one."""
+    assert named_ends(text) == ends

@@ -224,6 +224,42 @@ def test_a_label_that_the_question_names_counts(memory: Any, said: str, mentione
     assert [bool(hit.parts["label"]) for hit in hits] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("about", "mentioning", "query"),
+    [
+        ("Kestrel is the queue of the harbour", "The queue of the harbour replaced Kestrel", "what is Kestrel"),
+        ("红隼是港口的消息队列", "港口的消息队列换掉了红隼", "什么是红隼"),
+    ],
+)
+def test_a_block_that_opens_with_what_is_asked_about_counts(
+    memory: Any, about: str, mentioning: str, query: str
+) -> None:
+    """Of two blocks with the same words the one that begins with the asked word says what it is."""
+    memory.add(about)
+    memory.add(mentioning)
+
+    hits = _found(memory, query)
+
+    assert [memory.texts[hit.n] for hit in hits] == [about, mentioning]
+    assert [bool(hit.parts["opens"]) for hit in hits] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("what was our first conversation about", "We spoke of herons"),
+        ("最近一次聊天说了什么", "We spoke of otters"),
+        ("what did we say the last time we talked", "We spoke of otters"),
+    ],
+)
+def test_the_first_and_the_last_talk_are_days_too(memory: Any, query: str, wanted: str) -> None:
+    """The first day that is remembered, and the last one before today, whose talk goes on."""
+    for days, bird in ((900, "herons"), (30, "otters"), (0, "kites")):
+        memory.add(f"We spoke of {bird}", day=TODAY - days)
+
+    assert memory.ask(query)[0] == wanted
+
+
 def test_a_single_character_finds_where_it_is_a_word_first(memory: Any) -> None:
     """Free on both sides, then on one, then inside longer words; where it is no word of the fact it is no hit."""
     memory.add("电饭锅坏了")
