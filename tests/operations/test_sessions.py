@@ -112,7 +112,10 @@ async def test_nothing_forgotten_comes_back_as_a_summary_or_within_a_longer_text
     await mind.ask("store", text="The lamp is blue", category="home")
     await mind.ask("forget", text="The lamp is blue")
 
-    for ask in (lambda: mind.ask("session", action="end", summary=text), lambda: mind.ask("store", text=text, category="home")):
+    for ask in (
+        lambda: mind.ask("session", action="end", summary=text),
+        lambda: mind.ask("store", text=text, category="home"),
+    ):
         with pytest.raises(UsageError, match="forgotten and stays so"):
             await ask()
 
