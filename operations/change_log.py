@@ -19,7 +19,9 @@ from ..store.versions import set_edit, set_hot_item, set_tree_node
 from .tier_replies import Change, UndoReply
 
 KEPT_CHANGES = 200
-"""How many changes of an agent can be undone, and as many steps of dreams again."""
+"""How many changes of an agent can be undone; steps of dreams are kept beside them (dream_undo.py)."""
+SHOWN_STEPS = 200
+"""How many steps of dreams a list of changes shows."""
 DREAM = "dream: "
 """What the steps of dreams begin with: they are many, and must not push out what a person did."""
 
@@ -63,17 +65,19 @@ def record_forgotten(tx: Tx, agent_id: str, facts: Sequence[str]) -> None:
 
 
 def undo_change(store: Store, agent_id: str, n: int) -> UndoReply:
-    """Bring back what the change `n` replaced, 0 for the newest that stands.
+    """Bring back what the change `n` replaced, 0 for the newest that stands and that no dream made.
 
     Raises `NoInputError` if there is none, `TryLaterError` if it was changed again since.
     """
-    found = next((each for each in changes(store, agent_id) if each.n == n or (not n and not each.undone)), None)
+    found = _found(store, agent_id, n)
     if found is None:
-        raise NoInputError("There is nothing to undo." if not n else f"There is no change {n}.", "memoryd undo --list")
+        raise NoInputError(
+            "There is nothing to undo." if not n else f"There is no change {n}.",
+            "memoryd undo --list; what a dream did: memoryd undo --dream",
+        )
     if found.undone:
         raise NoInputError(f"The change {found.n} is undone already.", "memoryd undo --list shows what stands.")
-    ((before, after),) = store.execute("SELECT before, after FROM undo_log WHERE n = ?", (found.n,))
-    old, new = msgspec.json.decode(str(before), type=Rows), msgspec.json.decode(str(after), type=Rows)
+    old, new = _sides(store, found.n)
     now = _rows(store, agent_id)
     if any(not key.startswith('["forgotten"') and now.get(key) != new.get(key) for key in old):
         raise TryLaterError(
@@ -86,6 +90,54 @@ def undo_change(store: Store, agent_id: str, n: int) -> UndoReply:
                 lifted.append(fact)
         tx.run("UPDATE undo_log SET undone = 1 WHERE n = ?", (found.n,))
     return UndoReply(found.n, found.what, len(old), lifted, _hiding_notes(store, agent_id) if lifted else [])
+
+
+def take_back_edits(store: Store, agent_id: str, numbers: Sequence[int]) -> tuple[int, int]:
+    """Take changes of edits back in this order; returns how many rows went back, and how many changes did not.
+
+    A change of which something was changed again since stands as it is.
+    """
+    rows = left = 0
+    with store.transaction() as tx:
+        for n in numbers:
+            old, new = _sides(store, n)
+            if any(_edit_now(store, agent_id, key) != new.get(key) for key in old):
+                left += 1
+                continue
+            for key, values in old.items():
+                _bring_back(tx, agent_id, key, values)
+            rows += len(old)
+            tx.run("UPDATE undo_log SET undone = 1 WHERE n = ?", (n,))
+    return rows, left
+
+
+def _edit_now(store: Store, agent_id: str, key: str) -> list[Any] | None:
+    _, fact, field = msgspec.json.decode(key, type=tuple[str, str, str])
+    found = store.execute(
+        "SELECT value FROM edits WHERE agent_id = ? AND fact_id = ? AND field = ? AND value IS NOT NULL",
+        (agent_id, fact, field),
+    )
+    return [found[0][0], 0] if found else None
+
+
+def _sides(store: Store, n: int) -> tuple[Rows, Rows]:
+    """What a change replaced, and what it wrote."""
+    ((before, after),) = store.execute("SELECT before, after FROM undo_log WHERE n = ?", (n,))
+    return msgspec.json.decode(str(before), type=Rows), msgspec.json.decode(str(after), type=Rows)
+
+
+def _found(store: Store, agent_id: str, n: int) -> Change | None:
+    wanted, value = ("n = ?", n) if n else ("undone = 0 AND what NOT GLOB ?", f"{DREAM}*")
+    rows: list[tuple[Any, ...]] = store.execute(
+        f"SELECT n, at, what, undone FROM undo_log WHERE agent_id = ? AND {wanted} ORDER BY n DESC LIMIT 1",
+        (agent_id, value),
+    )
+    return _change(rows[0]) if rows else None
+
+
+def _change(row: Sequence[Any]) -> Change:
+    n, at, what, undone = row
+    return Change(n, at / 1000, what, bool(undone))
 
 
 def _bring_back(tx: Tx, agent_id: str, key: str, values: list[Any] | None) -> str:
@@ -115,11 +167,13 @@ def _hiding_notes(store: Store, agent_id: str) -> list[str]:
 
 
 def changes(store: Store, agent_id: str) -> list[Change]:
-    """The changes that are kept, the newest first."""
-    rows: list[tuple[Any, ...]] = store.execute(
-        "SELECT n, at, what, undone FROM undo_log WHERE agent_id = ? ORDER BY n DESC", (agent_id,)
-    )
-    return [Change(n, at / 1000, what, bool(undone)) for n, at, what, undone in rows]
+    """The changes that are kept, the newest first, and the newest steps of dreams among them."""
+    ask = "SELECT n, at, what, undone FROM undo_log WHERE agent_id = ? AND what {} GLOB ? ORDER BY n DESC LIMIT ?"
+    rows: list[tuple[Any, ...]] = [
+        *store.execute(ask.format("NOT"), (agent_id, f"{DREAM}*", KEPT_CHANGES)),
+        *store.execute(ask.format(""), (agent_id, f"{DREAM}*", SHOWN_STEPS)),
+    ]
+    return [_change(row) for row in sorted(rows, reverse=True)]
 
 
 def _rows(store: Store, agent_id: str) -> Rows:
@@ -139,11 +193,12 @@ def _write(tx: Tx, agent_id: str, what: str, before: Rows, after: Rows) -> int:
         "INSERT INTO undo_log (agent_id, at, what, before, after, undone) VALUES (?, ?, ?, ?, ?, 0)",
         (agent_id, tx.store.clock.now_ms(), what, _JSON.encode(before).decode(), _JSON.encode(after).decode()),
     )
-    alike = f"agent_id = ? AND what {'' if what.startswith(DREAM) else 'NOT '}GLOB '{DREAM}*'"
-    tx.run(
-        f"DELETE FROM undo_log WHERE {alike} AND n NOT IN"
-        f" (SELECT n FROM undo_log WHERE {alike} ORDER BY n DESC LIMIT ?)",
-        (agent_id, agent_id, KEPT_CHANGES),
-    )
+    if not what.startswith(DREAM):
+        of_people = f"agent_id = ? AND what NOT GLOB '{DREAM}*'"
+        tx.run(
+            f"DELETE FROM undo_log WHERE {of_people} AND n NOT IN"
+            f" (SELECT n FROM undo_log WHERE {of_people} ORDER BY n DESC LIMIT ?)",
+            (agent_id, agent_id, KEPT_CHANGES),
+        )
     ((n,),) = tx.execute("SELECT max(n) FROM undo_log WHERE agent_id = ?", (agent_id,))
     return int(n or 0)

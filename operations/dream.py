@@ -23,7 +23,8 @@ from .change_log import DREAM, record_edits
 from .contradictions import FIELD, contested_stances, decisions
 from .dream_log import Sides, log_steps, logged
 from .dream_plan import LOADED, Group, Wording, beginnings, groups, like_others, pairs_among, wordings
-from .last_dream import Rows, has_changed, have_dreamt, last_dream, remember, rows_now
+from .dream_undo import begin_dream, trim_dreams
+from .last_dream import Rows, has_changed, have_dreamt, keep, last_dream, rows_now
 from .layer_replies import DreamLogReply, DreamReply, DreamStep
 from .layer_requests import DreamRequest
 from .layers_now import walk_live
@@ -90,6 +91,8 @@ class _Dream:
         self._memory, self._agent, self._dry = memory, agent_id, dry_run
         self._today = day_number(memory.clock.today())
         self._reply = DreamReply(agent_id, memory.clock.now_ms() / 1000, dry_run, deep)
+        self._begun = False
+        """Whether it has changed something."""
         self._seen = Rows()
         """The rows before the first step, and what the dream wrote: what comes meanwhile is for the next one."""
 
@@ -186,8 +189,11 @@ class _Dream:
             for fact, (_, value) in links.items():
                 set_edit(tx, self._agent, fact, field, value)
             change = record_edits(tx, self._agent, f"{DREAM}{step}", field, links)
+            if not self._begun:
+                begin_dream(tx, self._agent, change)
             sides: dict[str, Sides] = {fact: ({field: old}, {field: new}) for fact, (old, new) in links.items()}
             log_steps(tx, self._agent, step, sides, change)
+        self._begun = True
         self._seen = self._seen._replace(rev=self._seen.rev + store.rev - before)
         crash_point("dream step")
         return change
@@ -226,7 +232,9 @@ class _Dream:
         last.at_ms, last.n, last.rows = self._memory.clock.now_ms(), self._seen.newest, self._seen.text
         if self._reply.deep:
             last.day = self._today
-        remember(store, self._agent, last)
+        with store.transaction() as tx:
+            keep(tx, self._agent, last)
+            trim_dreams(tx, self._agent)
 
 
 def _status(replies: Sequence[DreamReply]) -> DreamStatus:

@@ -9,7 +9,7 @@ from ..store import Store, Tx
 from .layer_replies import DreamLogRow
 
 KEPT = 2_000
-"""Rows that are kept of an agent."""
+"""Rows that are kept of an agent, beside those whose changes can be undone."""
 SHOWN = 200
 _JSON = msgspec.json.Encoder()
 
@@ -30,10 +30,14 @@ def log_steps(tx: Tx, agent_id: str, step: str, facts: Mapping[str, Sides], chan
         + " FROM json_each(?)",
         rows,
     )
+
+
+def trim_log(tx: Tx, agent_id: str, change: int) -> None:
+    """Let go of old rows but those of this change and later ones."""
     tx.run(
-        "DELETE FROM dream_log WHERE agent_id = ? AND n <="
+        "DELETE FROM dream_log WHERE agent_id = ? AND change < ? AND n <="
         " (SELECT n FROM dream_log WHERE agent_id = ? ORDER BY n DESC LIMIT 1 OFFSET ?)",
-        (agent_id, agent_id, KEPT),
+        (agent_id, change, agent_id, KEPT),
     )
 
 

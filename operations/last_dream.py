@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from ..clock import day_number
-from ..store import Store
+from ..store import Store, Tx
 from ..store.thread import Priority
 from .memory import Memory
 
@@ -19,6 +19,8 @@ class LastDream(msgspec.Struct):
     n: int = 0
     rows: str = ""
     """What the rows were: a dream of the same rows has nothing to do."""
+    began: list[int] = []
+    """The first change of each dream whose steps are kept (undo_log), oldest first."""
 
 
 class Rows(NamedTuple):
@@ -47,10 +49,9 @@ def last_dream(store: Store, agent_id: str) -> LastDream:
     return msgspec.json.decode(text, type=LastDream) if text else LastDream()
 
 
-def remember(store: Store, agent_id: str, last: LastDream) -> None:
+def keep(tx: Tx, agent_id: str, last: LastDream) -> None:
     """Keep it as the agent's last dream."""
-    with store.transaction() as tx:
-        tx.set_meta(f"dream/{agent_id}", msgspec.json.encode(last).decode())
+    tx.set_meta(f"dream/{agent_id}", msgspec.json.encode(last).decode())
 
 
 async def has_changed(memory: Memory, agent_id: str, *, deep: bool) -> bool:

@@ -255,6 +255,7 @@ class UndoRequest(Request):
     asks_by = ("list",)
 
     n: Annotated[int, Meta(ge=0, description="The change of this number, as --list shows it.")] = 0
+    dream: Annotated[bool, Meta(description="Take back all that the last dream did.")] = False
     list: Annotated[bool, Meta(description="List the changes instead, the newest first.")] = False
 
 

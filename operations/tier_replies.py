@@ -35,13 +35,17 @@ class UndoListReply(msgspec.Struct):
 
 
 class UndoReply(msgspec.Struct):
-    """What went back: how many rows, and facts that are no longer forgotten, with the notes read again for them."""
+    """What went back: how many rows, and facts that are no longer forgotten, with the notes read again for them.
+
+    Of a dream `changed_since` counts the steps that were changed again and stand.
+    """
 
     undone: int
     what: str
     rows: int
     lifted: list[str]
     notes_to_read: list[str]
+    changed_since: int = 0
 
 
 class MetricsReply(msgspec.Struct, rename={"schema_version": "_schema_version"}):

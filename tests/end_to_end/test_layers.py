@@ -24,13 +24,14 @@ def test_the_layers_work_through_the_socket_and_alone(machine, with_daemon):
     dreamt = one.ask("dream")
     again = one.ask("dream")
     log = one.ask("dream", "--log")["log"]
-    one.ask("undo")
+    back = one.ask("undo", "--dream")
 
     assert started["task"]["checkpoint"] == {"step": 1}
     assert (finished["removed"], len(finished["facts"])) == (True, 3)
     assert [turn["text"] for turn in ended["turns"]] == ["Which port?"]
     assert (dreamt["merged"], again["steps"]) == (1, [])
     assert [each["step"] for each in log] == ["merge"]
+    assert (back["what"], back["rows"]) == ("dream", 1)
     assert one.knows("Use 150-char abstracts")
     assert one.run("task", "start", "../x").returncode == 64
     assert one.run("task", "show", "port").returncode == 66

@@ -6,10 +6,11 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memoryd.errors import NoInputError
+from memoryd.errors import NoInputError, UsageError
 from memoryd.operations.dream import dream_all
 from memoryd.operations.last_dream import has_changed
 from memoryd.store.thread import Priority
+from memoryd.store.versions import set_edit
 
 DAY = 86_400
 SHORT, LONG = "Use 150-char abstracts", "Use 150-char abstracts in briefings"
@@ -344,17 +345,84 @@ async def test_a_request_during_a_dream_is_answered_first(mind):
     assert len(order) > 60
 
 
+def lessons(numbers):
+    """A note in which each lesson stands twice, the second time in fuller words."""
+    return "# Writing\n" + "".join(
+        f"- Lesson: rule {n:03d} alpha beta\n- Lesson: rule {n:03d} alpha beta gamma\n" for n in numbers
+    )
+
+
 async def test_the_steps_of_dreams_do_not_push_out_what_a_person_did(mind):
-    """The log of changes keeps both kinds apart."""
+    """The log of changes keeps both kinds apart, and an undo without a number takes back what a person did."""
     await mind.ask("hot", update=("lesson", json.dumps({"text": "Mine", "category": "x", "importance": 0.9})))
-    lines = "".join(f"- Lesson: rule {n:03d} alpha beta\n- Lesson: rule {n:03d} alpha beta gamma\n" for n in range(210))
-    await mind.note("memory/2026-02-10.md", "# Writing\n" + lines)
+    await mind.note("memory/2026-02-10.md", lessons(range(210)))
     await mind.ask("dream")
 
     changes = (await mind.ask("undo", list=True))["changes"]
 
     assert len(changes) == 201
     assert changes[-1]["what"] == "hot --update lesson"
+    assert (await mind.ask("undo"))["what"] == "hot --update lesson"
+    with pytest.raises(NoInputError):
+        await mind.ask("undo")
+
+
+async def test_a_large_dream_goes_back_whole_and_exactly(mind, monkeypatch):
+    """More steps than are kept of earlier dreams: one undo, every row as it was, and nothing is done again."""
+    monkeypatch.setattr("memoryd.operations.dream_undo.KEPT_STEPS", 50)
+    monkeypatch.setattr("memoryd.operations.dream_undo.STEPS_AT_ONCE", 40)
+    monkeypatch.setattr("memoryd.operations.dream_log.KEPT", 50)
+    await mind.note("memory/2026-02-10.md", lessons(range(230)))
+    before = await rows(mind)
+    assert (await mind.ask("dream"))["merged"] == 230
+    assert await mind.sql("SELECT count(*) FROM dream_log") == [(230,)]
+
+    reply = await mind.ask("undo", dream=True)
+
+    assert (reply["what"], reply["rows"], reply["changed_since"]) == ("dream", 230, 0)
+    assert await rows(mind) == before
+    assert (await mind.ask("dream"))["steps"] == []
+    with pytest.raises(NoInputError):
+        await mind.ask("undo", dream=True)
+    with pytest.raises(UsageError):
+        await mind.ask("undo", dream=True, n=1)
+
+
+async def test_dreams_are_kept_and_undone_one_by_one(mind, monkeypatch):
+    """The last one first; beyond the number of steps the oldest is let go of whole, with its log."""
+    monkeypatch.setattr("memoryd.operations.dream_undo.KEPT_STEPS", 12)
+    monkeypatch.setattr("memoryd.operations.dream_log.KEPT", 12)
+    for day in (10, 11, 12):
+        await mind.note(f"memory/2026-02-{day}.md", lessons(range(5 * day, 5 * day + 5)))
+        await mind.ask("dream")
+
+    backs = [await mind.ask("undo", dream=True) for _ in range(2)]
+
+    assert [each["rows"] for each in backs] == [5, 5]
+    assert backs[0]["undone"] > backs[1]["undone"]
+    assert list((await states(mind)).values()).count("merged") == 5
+    assert await mind.sql("SELECT count(*) FROM undo_log") == [(10,)]
+    with pytest.raises(NoInputError):
+        await mind.ask("undo", dream=True)
+
+
+async def test_what_was_changed_since_a_dream_stands_when_it_goes_back(mind):
+    """A step that somebody took back and one that was overwritten are left; the rest goes back."""
+    await mind.note("memory/2026-02-10.md", lessons(range(3)))
+    steps = (await mind.ask("dream"))["steps"]
+    await mind.ask("undo", n=steps[0]["change"])
+    other = steps[2]["fact"]
+
+    def overwrite(store):
+        with store.transaction() as tx:
+            set_edit(tx, "default", steps[1]["parts"][0]["id"], "merged_into", other)
+
+    await mind.memory.thread.call(overwrite)
+
+    reply = await mind.ask("undo", dream=True)
+
+    assert (reply["rows"], reply["changed_since"]) == (1, 1)
+    assert len(await mind.sql("SELECT 1 FROM edits WHERE value = ?", other)) == 1
 
 
 WORDS = ["alpha", "beta", "gamma", "not", "delta"]
