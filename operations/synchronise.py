@@ -7,7 +7,8 @@ import msgspec
 from ..errors import CloudStoppedError, ConfigError, UnavailableError, UsageError
 from ..store.sent import CLOUD, all_receipts
 from ..store.thread import Priority
-from ..sync.service import Exchange, SyncService
+from ..sync.exchange import Exchange
+from ..sync.service import SyncService
 from ..sync.stewardship import adopt, look_at_outgoing, redraw_picture
 from .memory import Memory
 from .replies import SyncReply

@@ -34,7 +34,7 @@ async def test_a_log_that_grew_long_is_written_anew_and_cut(tmp_path, clock, mon
     monkeypatch.setattr(keeping, "SMALL_LOG_ROWS", 20)
     cloud = SimulatedCloud()
     one, two = [Peer(tmp_path / name / "memory.db", clock, cloud) for name in ("one", "two")]
-    one.sync._keeper._settings.keep_ratio = 6.0
+    one.sync._exchanger._keeper._settings.keep_ratio = 6.0
     for each in (one, two):
         await each.thread.start()
     try:

@@ -78,7 +78,7 @@ async def test_a_change_during_a_draw_is_drawn_next_time(one):
         return await real(statements)
 
     one.cloud.transact = changes_meanwhile
-    await one.sync._picture.draw()
+    await one.sync._exchanger._picture.draw()
     assert one.cloud.db.execute("SELECT count(*) FROM cold_memories WHERE tier = 'frozen'").fetchone() == (1,)
     assert await one.call(count_undrawn) == 0
 
@@ -108,7 +108,7 @@ async def test_a_foreign_cloud_gets_no_picture(one):
     await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'cold'"))
     one.cloud.db.execute("UPDATE meta SET v = 'other/1/plain'")
     with pytest.raises(CloudStoppedError):
-        await one.sync._picture.draw()
+        await one.sync._exchanger._picture.draw()
     assert one.cloud.db.execute("SELECT count(*) FROM cold_memories WHERE tier = 'cold'").fetchone() == (0,)
     assert await one.call(count_undrawn) == 2
 
@@ -185,7 +185,7 @@ async def test_a_drawing_whose_answer_was_lost_is_not_taken_for_undone(one):
     one.cloud.transact = lose_the_answer
     await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'cold' WHERE n = 1"))
     with pytest.raises(CloudError):
-        await one.sync._picture.draw()
+        await one.sync._exchanger._picture.draw()
     assert tiers() == ["cold", "warm"]
     one.cloud.transact = real
     await one.write(lambda tx: tx.run("UPDATE derived SET tier = 'warm' WHERE n = 1"))

@@ -162,13 +162,13 @@ async def test_the_numbers_are_current_before_anything_is_sent(device):
 async def test_settling_after_a_pull_calls_for_no_further_exchange(device):
     """Our own `settle` ends in `changed`; that must not turn into an endless row of exchanges."""
     one = await device(lambda sleeper: len(sleeper.pauses) > 6)
-    real = one.sync._settle
+    real = one.sync._exchanger._settle
 
     async def settle():
         await real()
         one.sync.changed()
 
-    one.sync._settle = settle
+    one.sync._exchanger._settle = settle
     await live(one)
     assert one.sleeper.pauses[:5] == [30, 60, 120, 240, 300]
 

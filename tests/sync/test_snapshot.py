@@ -99,7 +99,7 @@ async def test_what_is_forgotten_while_parts_are_on_their_way_goes_too(devices, 
         return await real(statements)
 
     one.cloud.transact = forgets_meanwhile
-    await write_snapshot(one.thread, one.sync._pusher)
+    await write_snapshot(one.thread, one.sync._exchanger._pusher)
     one.cloud.transact = real
     assert await has_duty(one.thread)
     await one.sync.exchange()
@@ -122,7 +122,7 @@ async def test_changes_during_a_snapshot_follow_in_the_next_segment(devices, mon
         return await real(statements)
 
     one.cloud.transact = writes_meanwhile
-    await write_snapshot(one.thread, one.sync._pusher)
+    await write_snapshot(one.thread, one.sync._exchanger._pusher)
     one.cloud.transact = real
     await one.sync.exchange()
     await two.sync.exchange()
