@@ -10,7 +10,7 @@ from .rebuild import Rebuilt
 from .replies import NotesStatus, Problem
 from .self_recall import is_low
 
-HARMLESS = frozenset({"unmatched", "new_agent", "new_device", "conflict_copies", "plain_logs"})
+HARMLESS = frozenset({"unmatched", "new_agent", "new_device", "conflict_copies", "plain_logs", "language"})
 """Warnings that say nothing against the memory's freshness or safety."""
 FULL_BYTES = 65_536
 """With less room than this a disk is full: no transaction fits."""
@@ -62,6 +62,12 @@ def _of_the_database(memory: Memory) -> Iterator[Problem]:
 
 
 def _of_search(memory: Memory) -> Iterator[Problem]:
+    if memory.language.failed:
+        yield Problem(
+            "language",
+            "The language process does not start: Chinese is found by characters and pairs alone.",
+            "See: memoryd doctor; the dictionary is tried again by itself.",
+        )
     if memory.recall is not None and is_low(memory.recall):
         missed = ", ".join(memory.recall.missed)
         yield Problem(

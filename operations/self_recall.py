@@ -8,6 +8,8 @@ import random
 import re
 from functools import partial
 
+import msgspec
+
 from ..clock import day_number
 from ..search.rank import find
 from ..store import Store
@@ -29,6 +31,14 @@ _HAN = re.compile(r"[\u4e00-\u9fff]{1,12}")
 _WORD_PAIR = re.compile(r"\b[A-Za-z]{3,20} [A-Za-z]{3,20}\b")
 
 
+class Probe(msgspec.Struct, frozen=True):
+    """Some words of one fact."""
+
+    agent: str
+    fact: str
+    query: str
+
+
 async def probe(memory: Memory, chance: random.Random) -> SelfRecall:
     """Ask some probes one by one, each a short step of its own; nothing counts as read. Status shows the outcome.
 
@@ -38,8 +48,9 @@ async def probe(memory: Memory, chance: random.Random) -> SelfRecall:
         return await _show(memory)
     size = await memory.thread.call(_size, priority=Priority.BULK)
     for _ in range(PROBES if size else 0):
-        step = partial(_ask, n=chance.randint(1, size), seed=chance.random(), memory=memory)
-        await memory.thread.call(step, priority=Priority.BULK)
+        pick = partial(_pick, n=chance.randint(1, size), chance=chance)
+        if (picked := await memory.thread.call(pick, priority=Priority.BULK)) is not None:
+            await _ask(memory, picked)
     return await _show(memory)
 
 
@@ -76,27 +87,38 @@ def _size(store: Store) -> int:
     return found if isinstance(found, int) else 0
 
 
-def _ask(store: Store, n: int, seed: float, memory: Memory) -> None:
+def _pick(store: Store, n: int, chance: random.Random) -> Probe | None:
     rows = store.execute(
         "SELECT d.agent_id, d.fact_id, f.text FROM derived d JOIN facts f ON f.n = d.n"
         " WHERE d.n >= ? AND d.state = 'live' LIMIT 1",
         (n,),
     )
     for agent, fact, text in rows:
-        query = probe_words(str(text)[:2000], random.Random(seed))  # noqa: S311 - no secret
-        if not query:
-            return
-        today = day_number(memory.clock.today())
-        hits = find(store, query, agents=[str(agent)], limit=_TOP, today=today)
+        if query := probe_words(str(text)[:2000], chance):
+            return Probe(str(agent), str(fact), query)
+    return None
+
+
+async def _ask(memory: Memory, asked: Probe) -> None:
+    """Ask as a person does, with the dictionary's words and the aliases; but nothing starts its process for this."""
+    words = await memory.language.words(asked.query) if memory.language.pid is not None else None
+    aliases = memory.aliases.of(asked.query)
+    today, now_ms = day_number(memory.clock.today()), memory.clock.now_ms()
+
+    def ask(store: Store) -> None:
+        hits = find(store, asked.query, agents=[asked.agent], limit=_TOP, today=today, words=words, aliases=aliases)
         with store.transaction() as tx:
+            found = int(_holds(store, [hit.n for hit in hits], asked.query))
             tx.run(
                 "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?, ?)",
-                (agent, fact, query, memory.clock.now_ms(), int(_holds(store, [hit.n for hit in hits], query))),
+                (asked.agent, asked.fact, asked.query, now_ms, found),
             )
             tx.run(
                 "DELETE FROM probes WHERE at < (SELECT min(at) FROM (SELECT at FROM probes ORDER BY at DESC LIMIT ?))",
                 (KEPT,),
             )
+
+    await memory.thread.call(ask, priority=Priority.BULK)
 
 
 def _holds(store: Store, numbers: list[int], query: str) -> bool:

@@ -23,7 +23,12 @@ _MONTH = (
 )
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
-_HAN_NUMBERS = {"十": 10} | {digit: value for value, digit in enumerate("一二三四五六七八九", 1)}
+_COUNTS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10,
+}  # fmt: skip
+_COUNT = rf"(?P<count>\d{{1,4}}|{'|'.join(_COUNTS)})"
+_HAN_NUMBERS = {"十": 10, "两": 2} | {digit: value for value, digit in enumerate("一二三四五六七八九", 1)}
 
 
 def named_days(text: str, today: date) -> list[DayRange]:
@@ -34,11 +39,12 @@ def named_days(text: str, today: date) -> list[DayRange]:
     plain = _HAN_NUMBER.sub(lambda match: str(_han_number(match.group())), text.casefold())
     found: dict[DayRange, None] = {}
     for pattern, read in _PATTERNS:
-        for match in pattern.finditer(plain):
+        matches = list(pattern.finditer(plain))
+        for match in matches:
             for first, last in read(match, today):
                 found[day_number(first), day_number(last)] = None
-        # What one form has read is not read again by a looser one.
-        plain = pattern.sub(" ", plain)
+        if matches:  # what one form has read is not read again by a looser one
+            plain = pattern.sub(" ", plain)
     return list(found)
 
 
@@ -64,7 +70,7 @@ def named_ends(text: str) -> list[str]:
     return [end for end, pattern in _ENDS.items() if pattern.search(plain)]
 
 
-_HAN_NUMBER = re.compile(r"[一二三四五六七八九十]{1,3}(?=[月日号]|天前)")
+_HAN_NUMBER = re.compile(r"[一二两三四五六七八九十]{1,3}(?=[月日号]|天前|个?(?:周|星期|礼拜|月)前|年前)")
 Span: TypeAlias = tuple[date, date]
 
 
@@ -91,9 +97,8 @@ def _days(match: re.Match[str], today: date) -> Iterator[Span]:
 
 
 def _month(match: re.Match[str], _today: date) -> Iterator[Span]:
-    year, month = int(match["year"]), _month_of(match)
-    if 1 <= month <= 12:
-        yield date(year, month, 1), date(year + month // 12, month % 12 + 1, 1) - timedelta(1)
+    if 1 <= _month_of(match) <= 12:
+        yield from _month_with(int(match["year"]), _month_of(match))
 
 
 def _ago(days: int) -> Callable[[re.Match[str], date], Iterator[Span]]:
@@ -104,8 +109,59 @@ def _ago(days: int) -> Callable[[re.Match[str], date], Iterator[Span]]:
 
 
 def _counted(match: re.Match[str], today: date) -> Iterator[Span]:
-    day = today - timedelta(min(int(match["count"]), 9999))
-    yield day, day
+    """A day so many days ago, or the whole week, month or year so many ago."""
+    count, unit = int(_COUNTS.get(match["count"], match["count"])), match["unit"]
+    if unit in ("day", "天"):
+        yield _back(today, count), _back(today, count)
+    elif unit in ("week", "周", "星期", "礼拜"):
+        yield from _week(_back(today, 7 * count))
+    elif unit in ("month", "月"):
+        yield from _month_with(today.year + (today.month - 1 - count) // 12, (today.month - 1 - count) % 12 + 1)
+    else:
+        yield from _year_with(today.year - count)
+
+
+def _back(today: date, days: int) -> date:
+    return today - timedelta(min(days, 36_500))
+
+
+def _week(day: date) -> Iterator[Span]:
+    monday = day - timedelta(day.weekday())
+    yield monday, monday + timedelta(6)
+
+
+def _month_with(year: int, month: int) -> Iterator[Span]:
+    if year >= 1900:
+        yield date(year, month, 1), date(year + month // 12, month % 12 + 1, 1) - timedelta(1)
+
+
+def _year_with(year: int) -> Iterator[Span]:
+    if year >= 1900:
+        yield date(year, 1, 1), date(year, 12, 31)
+
+
+def _this(unit: str, back: int = 0) -> Callable[[re.Match[str], date], Iterator[Span]]:
+    """The week, month or year of today, or one so many of them earlier."""
+
+    def read(_match: re.Match[str], today: date) -> Iterator[Span]:
+        if unit == "week":
+            yield from _week(today - timedelta(7 * back))
+        elif unit == "month":
+            yield from _month_with(today.year - (today.month <= back), (today.month - 1 - back) % 12 + 1)
+        else:
+            yield from _year_with(today.year - back)
+
+    return read
+
+
+def _weekend(_match: re.Match[str], today: date) -> Iterator[Span]:
+    sunday = today - timedelta(today.weekday() + 1)
+    yield sunday - timedelta(1), sunday
+
+
+def _last_named_month(match: re.Match[str], today: date) -> Iterator[Span]:
+    month = _month_of(match)
+    yield from _month_with(today.year - (month >= today.month), month)
 
 
 def _weekday(match: re.Match[str], today: date) -> Iterator[Span]:
@@ -119,16 +175,6 @@ def _weekday(match: re.Match[str], today: date) -> Iterator[Span]:
     yield day, day
 
 
-def _last_week(_match: re.Match[str], today: date) -> Iterator[Span]:
-    monday = today - timedelta(today.weekday() + 7)
-    yield monday, monday + timedelta(6)
-
-
-def _last_month(_match: re.Match[str], today: date) -> Iterator[Span]:
-    last = today.replace(day=1) - timedelta(1)
-    yield last.replace(day=1), last
-
-
 _Read: TypeAlias = Callable[[re.Match[str], date], Iterator[Span]]
 # Strict forms first.
 _PATTERNS: list[tuple[re.Pattern[str], _Read]] = [
@@ -140,14 +186,23 @@ _PATTERNS: list[tuple[re.Pattern[str], _Read]] = [
     (re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b"), _month),
     (re.compile(r"\bday before yesterday\b|(?<!大)前天"), _ago(2)),
     (re.compile(r"大前天"), _ago(3)),
-    (re.compile(r"\byesterday\b|昨[天日晚]"), _ago(1)),
-    (re.compile(r"\btoday\b|今[天日]"), _ago(0)),
-    (re.compile(r"\b(?P<count>\d{1,4}) days? ago\b"), _counted),
-    (re.compile(r"(?P<count>\d{1,4})\s*天前"), _counted),
+    (re.compile(r"\byesterday\b|\blast (?:night|evening)\b|昨[天日晚夜]"), _ago(1)),
+    (re.compile(r"\b(?:today|tonight|this (?:morning|afternoon|evening))\b|今[天日晚早]"), _ago(0)),
+    (re.compile(rf"\b{_COUNT} (?P<unit>day|week|month|year)s? ago\b"), _counted),
+    (re.compile(r"(?P<count>\d{1,4})\s*个?(?P<unit>天|周|星期|礼拜|月|年)前"), _counted),
     (re.compile(rf"\b(?:last|on)\s+(?P<name>{'|'.join(_DAYS)})\b"), _weekday),
     (re.compile(r"(?P<which>上|这|本)(?:个)?(?:周|星期|礼拜)(?P<han>[一二三四五六日天])"), _weekday),
-    (re.compile(r"\blast week\b|上(?:个)?(?:周|星期|礼拜)"), _last_week),
-    (re.compile(r"\blast month\b|上个?月"), _last_month),
+    (re.compile(r"\blast weekend\b|上(?:个)?(?:周|星期)末"), _weekend),
+    (re.compile(r"\bweek before last\b|上上(?:个)?(?:周|星期|礼拜)"), _this("week", 2)),
+    (re.compile(r"\blast week\b|上(?:个)?(?:周|星期|礼拜)"), _this("week", 1)),
+    (re.compile(r"\bthis week\b|[这本](?:个)?(?:周|星期|礼拜)"), _this("week")),
+    (re.compile(r"\bmonth before last\b|上上个?月"), _this("month", 2)),
+    (re.compile(r"\blast month\b|上个?月"), _this("month", 1)),
+    (re.compile(r"\bthis month\b|这个月|本月"), _this("month")),
+    (re.compile(r"\byear before last\b|前年"), _this("year", 2)),
+    (re.compile(r"\blast year\b|去年"), _this("year", 1)),
+    (re.compile(r"\bthis year\b|今年"), _this("year")),
+    (re.compile(rf"\blast\s+{_MONTH}(?!\w)"), _last_named_month),
 ]
 _DAYS_OF_YEAR = [pattern for pattern, read in _PATTERNS if read is _days]
 _NUMBERED = re.compile(r"\d|[一二三四五六七八九十]月")

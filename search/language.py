@@ -51,6 +51,11 @@ class Language:
         """The process, None while none runs."""
         return self._process.pid if self._process is not None else None
 
+    @property
+    def failed(self) -> bool:
+        """Whether the last start failed."""
+        return self._failed_at is not None and self._process is None
+
     async def words(self, text: str) -> list[str] | None:
         """The words of a text with Chinese in it; None where there is none, or no process yet."""
         if not _IS_HAN.search(text):
@@ -103,7 +108,7 @@ class Language:
             self._kill(process)
             raise
         else:
-            self._process = process
+            self._process, self._failed_at = process, None
 
     async def _asked(self, process: asyncio.subprocess.Process, text: str) -> list[str] | None:
         if process.stdin is None or (self._reply is not None and not self._reply.done()):

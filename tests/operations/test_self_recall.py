@@ -1,6 +1,8 @@
 """Self-recall: the memory finds its own words, and says so when it does not."""
 
 import random
+import sys
+from types import SimpleNamespace
 
 import pytest
 from memoryd.operations.replies import SelfRecall
@@ -36,6 +38,41 @@ async def test_a_broken_index_shows(new_mind):
 
     assert found.rate == 0.0
     assert found.missed
+
+
+async def test_probes_are_asked_as_a_person_asks(mind):
+    """With the aliases, and with the dictionary's words while its process is there; a probe does not start it."""
+    await mind.note("memory/2026-02-13.md", "- 锅炉读数很稳定\n")
+    await mind.note("memory/aliases.txt", "锅炉, boiler\n")
+    asked = []
+
+    async def words(text):
+        asked.append(text)
+        return [text]
+
+    mind.memory.language.words = words
+    await probe(mind.memory, random.Random(3))
+    assert asked == []
+
+    mind.memory.language._process = SimpleNamespace(pid=1)
+    found = await probe(mind.memory, random.Random(3))
+    mind.memory.language._process = None
+
+    assert len(asked) == 20
+    assert found.rate == 1.0
+
+
+async def test_a_dictionary_that_does_not_load_is_a_warning(mind, monkeypatch):
+    """Status says that Chinese is found without it; that is nothing against the memory's freshness."""
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    await mind.memory.rescan()
+    before = build_status(mind.memory).state
+
+    await mind.memory.language.words("锅炉")
+    assert not await mind.memory.language.ready()
+
+    assert [each.code for each in build_status(mind.memory).warnings if each.code == "language"] == ["language"]
+    assert build_status(mind.memory).state == before
 
 
 async def test_a_low_rate_is_a_warning(mind):

@@ -105,6 +105,7 @@ async def test_without_jieba_nothing_starts(
     assert not await language.ready()
     assert await language.words("浏览器") is None
     assert not await language.ready()
+    assert language.failed
     assert [each.message for each in caplog.records if "language process" in each.message] != []
 
 
