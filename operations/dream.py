@@ -20,7 +20,7 @@ from ..store.thread import Priority
 from ..store.versions import set_edit
 from ..tiers.layers import LAYERS, LONG_TERM_KINDS, has_faded, layer_of
 from .change_log import DREAM, record_edits
-from .contradictions import FIELD, contested_stances, decisions
+from .contradictions import FIELD, contested_claims, decisions
 from .dream_log import Sides, log_steps, logged
 from .dream_plan import LOADED, Group, Wording, beginnings, groups, like_others, pairs_among, wordings
 from .dream_undo import begin_dream, trim_dreams
@@ -119,7 +119,7 @@ class _Dream:
         return await self._memory.thread.call(work, priority=priority)
 
     async def _contradictions(self) -> None:
-        contested = await contested_stances(self._memory, self._agent)
+        contested = await contested_claims(self._memory, self._agent)
         if not contested:
             return
         for given in await self._step(partial(decisions, agent_id=self._agent, contested=contested)):

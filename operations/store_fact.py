@@ -1,15 +1,18 @@
 """`store`: one fact by command."""
 
+from datetime import UTC, datetime
+
 import msgspec
 
 from ..crash import crash_point
 from ..errors import UsageError
 from ..ingest.mask import mask_text
 from ..ingest.parse import parse_note, parse_statement
-from ..model import Metadata, ParsedMention, fact_id
+from ..model import COMMAND_PATH, Metadata, ParsedMention, fact_id
 from ..store import Store, Tx
 from ..store.thread import Priority
-from ..store.versions import is_forgotten, state_fact
+from ..store.versions import is_forgotten, set_edit, state_fact
+from .contradictions import FIELD, claim
 from .memory import Memory
 from .replies import StoreReply
 from .requests import StoreRequest
@@ -74,8 +77,25 @@ def _write(store: Store, request: StoreRequest, mention: ParsedMention) -> None:
             raise UsageError("A line of this was forgotten and stays so.", "Store the other lines without it.")
         state_fact(
             tx, agent_id, mention.text, mention.category, mention.importance, mention.metadata, kind=mention.kind,
-            task_state=mention.task_state,
+            task_state=mention.task_state, date=_said_again(tx, agent_id, mention),
         )  # fmt: skip
+
+
+def _said_again(tx: Tx, agent_id: str, mention: ParsedMention) -> str:
+    """When a known fact is said by this command: now, where others may contradict it; it is current again at once."""
+    fact = fact_id(agent_id, mention.text)
+    found = tx.execute(
+        "SELECT d.state, coalesce(max(m.date), '') FROM derived d LEFT JOIN mentions m ON m.agent_id = d.agent_id"
+        " AND m.fact_id = d.fact_id AND m.path = ? AND m.device = ?"
+        " WHERE d.agent_id = ? AND d.fact_id = ? GROUP BY d.n",
+        (COMMAND_PATH, tx.device, agent_id, fact),
+    )
+    if not found or claim(mention.text, mention.category) is None:
+        return str(found[0][1]) if found else ""
+    if found[0][0] == "superseded":
+        set_edit(tx, agent_id, fact, FIELD, None)
+    now = datetime.fromtimestamp(tx.store.clock.now_ms() / 1000, UTC)
+    return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _tier(store: Store, agent_id: str, fact: str) -> str:

@@ -88,8 +88,8 @@ async def test_what_somebody_else_said_contradicts_nobody(mind):
 async def test_an_idle_memory_is_not_read_again_for_contradictions(mind, monkeypatch):
     """Every two hours it is asked whether something contradicts; without a change no fact is looked at (WA-8)."""
     asked = []
-    stances = contradictions._stances
-    monkeypatch.setattr(contradictions, "_stances", lambda *a, **k: (asked.append(1), stances(*a, **k))[1])
+    claims = contradictions._claims
+    monkeypatch.setattr(contradictions, "_claims", lambda *a, **k: (asked.append(1), claims(*a, **k))[1])
     await mind.note("memory/2026-02-12.md", "- Robin likes tea\n")
     await mind.ask("consolidate")
     await mind.ask("consolidate")
@@ -97,3 +97,67 @@ async def test_an_idle_memory_is_not_read_again_for_contradictions(mind, monkeyp
 
     await mind.note("memory/2026-02-13.md", "- Robin hates tea\n")
     assert (await mind.ask("consolidate"))["superseded"] == 1
+
+
+KESTREL = "The port of kestrel is "
+
+
+async def test_of_two_values_of_one_thing_the_later_one_is_current(mind):
+    """Stored or noted; with a link, and for as long as the later one is stated."""
+    await mind.note("memory/2026-02-10.md", f"# Ops\n- {KESTREL}8081\n- The timeout of kestrel is 30 s\n")
+    note = await mind.note("memory/2026-02-12.md", f"# Ops\n- {KESTREL}8082\n")
+    for port in ("8081", "8082"):
+        mind.clock.advance(1)
+        await mind.ask("store", text=f"port is {port}", category="ops")
+
+    assert (await mind.ask("consolidate"))["superseded"] == 2
+
+    assert await states(mind) == {
+        f"{KESTREL}8081": "superseded", f"{KESTREL}8082": "live", "The timeout of kestrel is 30 s": "live",
+        "port is 8081": "superseded", "port is 8082": "live",
+    }  # fmt: skip
+    assert (await mind.ask("history", text="port is 8081"))["superseded_by"]["text"] == "port is 8082"
+    note.write_text("# Ops\n- Nothing else today\n")
+    await mind.ask("rescan")
+    assert (await states(mind))[f"{KESTREL}8081"] == "live"
+
+
+async def test_values_that_may_both_hold_stay(mind):
+    """On one day, of other things, in other categories, or where the lines around say whose they are."""
+    await mind.note("memory/2026-02-10.md", f"# Ops\n- {KESTREL}8081\n- {KESTREL}8082\n- Merlin\n  - port is 80\n")
+    await mind.note("memory/2026-02-11.md", "# Ops\n- The port of merlin is 8083\n- Osprey\n  - port is 90\n")
+    await mind.note("memory/2026-02-12.md", f"# Elsewhere\n- {KESTREL}8084\n")
+    await mind.ask("store", text="port is 100", category="ops")
+
+    assert (await mind.ask("consolidate"))["superseded"] == 0
+
+    assert set((await states(mind)).values()) == {"live"}
+
+
+async def test_what_is_stored_again_is_current_again(mind):
+    """Back and forth within a day: the value that was said last, at once, and the other one after it."""
+    for port in ("8081", "8082", "8081", "8082", "8081"):
+        mind.clock.advance(1)
+        stored = await mind.ask("store", text=f"port is {port}", category="ops")
+        assert stored["tier"] == "warm"
+        await mind.ask("consolidate")
+        live = {text for text, state in (await states(mind)).items() if state == "live"}
+        assert live == {f"port is {port}"}
+    assert (await mind.outcome("audit")).exit_code == 0
+
+
+async def test_a_value_that_was_undone_stays_undone_until_it_is_said_again(mind):
+    """`undo` leaves both; the next statement decides anew."""
+    for port in ("8081", "8082"):
+        mind.clock.advance(1)
+        await mind.ask("store", text=f"port is {port}", category="ops")
+    await mind.ask("consolidate")
+    await mind.ask("undo")
+    mind.clock.advance(1)
+    await mind.ask("consolidate")
+    assert set((await states(mind)).values()) == {"live"}
+
+    await mind.ask("store", text="port is 8081", category="ops")
+    await mind.ask("consolidate")
+
+    assert await states(mind) == {"port is 8081": "live", "port is 8082": "superseded"}

@@ -1,0 +1,55 @@
+"""What one sentence sets to a value: `The port of kestrel is 8081` and `… is 8082` cannot both be current.
+
+Only whole sentences about what has one value at a time, and only values with a digit: a clause more, a second value
+or a measurement that is merely another one the next day, and nothing is judged. English and Chinese.
+"""
+
+import re
+from typing import NamedTuple
+
+_NAMES = (
+    "port|version|timeout|deadline|due date|release date|address|ip|extension|interval|retention|quota|limit"
+    "|threshold|budget"
+)
+_HAN_NAMES = "端口|版本|超时|截止日期|截止时间|发布日期|地址|上限|限额|阈值|间隔|预算"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:,? \d{4})?"
+_UNIT = "ms|s|min|h|d|seconds?|minutes?|hours?|days?|weeks?|months?|years?|kb|mb|gb|tb|%|eur|usd|euros?|dollars?"
+_VALUE = rf"(?P<value>{_MONTH}|[$€£]?v?\d[a-z0-9.:/_-]*(?:\s?(?:{_UNIT}))?)"
+_ENGLISH = re.compile(
+    rf"(?:(?:the|our|its|my)\s+)?(?P<what>(?:[^\s,;:.!?=]+\s+)*?(?:{_NAMES})(?:\s+(?:of|for|on|in)(?:\s+[^\s,;:.!?=]+)+?)?)"
+    rf"(?:\s+is(?:\s+(?:now|currently|set\s+to))*\s+|\s*[:=]\s+){_VALUE}[.!]*",
+    re.IGNORECASE,
+)
+_HAN = re.compile(
+    rf"(?P<what>[\u4e00-\u9fffA-Za-z0-9 _-]*?(?:{_HAN_NAMES})号?)"
+    r"\s*(?:现在|目前|已经|已)*(?:是|为|改为|改成|设为|[:：=])\s*(?P<value>v?\d[A-Za-z0-9.:/_%-]*(?:\s?(?:[年月日号天时点分秒元]\d*)+)?)[。！]*",
+    re.IGNORECASE,
+)
+_OWNED = re.compile(rf"(?P<who>.+?)(?:['’]s)?\s+(?P<name>{_NAMES})", re.IGNORECASE)
+_OF = re.compile(rf"(?P<name>{_NAMES})\s+(?:of|for|on|in)\s+(?:the\s+)?(?P<who>.+)", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_NEAR_END = 16
+_FRESH = re.compile(r"\b(?:new|current|now)\s+|^(?:现在|目前|新)的?", re.IGNORECASE)
+
+
+class Setting(NamedTuple):
+    """What has which value; `owned` if the sentence says whose it is."""
+
+    what: str
+    value: str
+    owned: bool
+
+
+def setting(text: str) -> Setting | None:
+    """The value that a sentence sets, None if it sets none."""
+    if _DIGIT.search(text, max(0, len(text) - _NEAR_END)) is None:
+        return None  # nearly all sentences
+    match = _ENGLISH.fullmatch(text) or _HAN.fullmatch(text)
+    if match is None:
+        return None
+    what = _FRESH.sub("", " ".join(match["what"].lower().split()))
+    value = "".join(match["value"].lower().split()).rstrip(".").removeprefix("v")
+    owner = _OF.fullmatch(what) or _OWNED.fullmatch(what)
+    if owner is not None:
+        return Setting(f"{owner['name']} of {owner['who']}", value, owned=True)
+    return Setting(what, value, owned=re.fullmatch(f"(?:{_NAMES}|(?:{_HAN_NAMES})号?)", what) is None)
