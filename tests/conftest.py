@@ -23,6 +23,14 @@ from memoryd.clock import ManualClock
 START_LIMIT_S = 20.0
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """What a test logged of names that are no UTF-8 is escaped: a worker of pytest-xdist can send nothing else."""
+    report.sections = [
+        (title, text.encode("utf-8", "backslashreplace").decode("utf-8")) for title, text in report.sections
+    ]
+
+
 def free_port() -> int:
     """A TCP port of the loopback interface that nobody uses at this moment."""
     with socket.socket() as probe:
