@@ -25,7 +25,6 @@ _UNDERLINE = re.compile(r"\s*(?:={2,}|-{4,})\s*\Z")
 _CLOSED_FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})\s*\Z")
 _NEST = frozenset({"bullet_list_open", "ordered_list_open", "paragraph_open", "table_open", "blockquote_open"})
 _BELOW_LABEL = frozenset({"bullet_list_open", "ordered_list_open", "table_open"})
-_UNTIL = re.compile(r"[\s>*+-]*(?=\S)")
 
 
 class Heading(msgspec.Struct):

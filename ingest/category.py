@@ -31,7 +31,7 @@ _ROLE_WORDS = word_set(
     """
 )
 _TIME = re.compile(
-    r"(?:凌晨|早上|上午|中午|下午|傍晚|晚上|深夜)?\s*[~约]?\d{1,2}(?:[:：]\d{2}(?::\d{2})?|\s*点(?:半"
+    r"(?:(?:凌晨|早上|上午|中午|下午|傍晚|晚上|深夜)\s*+)?[~约]?\d{1,2}(?:[:：]\d{2}(?::\d{2})?|\s*点(?:半"
     r"|\d{1,2}分?)?)\s*(?:[AaPp][Mm])?"
     r"(?:\s*[-–—~至到]\s*\d{1,2}[:：]\d{2})?(?:\s*(?:UTC|GMT|[A-Z]{2,4}T)\b)?|\b\d{1,2}\s?[AaPp][Mm]\b"
 )
@@ -43,7 +43,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"[(（\[]\s*\d+(?:\s*/\s*\d+)?\s*[)）\]]|^\s*\d+[.)、]\s*")
-_SPLIT = re.compile(r"\s*(?:/|›|»|::)\s*")
+_SPLIT = re.compile(r"/|›|»|::")
 
 
 def slug(text: str) -> str:

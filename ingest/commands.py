@@ -59,7 +59,7 @@ def commands_in_line(line: str) -> list[str]:
     telling = (
         any((word.startswith("-") and len(word) > 1) or "/" in word for word in words[1:]) or words[1] in _SUBCOMMANDS
     )
-    return [text] if telling and not _PROSE.search(re.sub(r"\S+://\S+", "", text)) else []
+    return [text] if telling and not _PROSE.search(re.sub(r"(?<!\S)\S+?://\S+", "", text)) else []
 
 
 def commands_in_span(span: str) -> list[str]:

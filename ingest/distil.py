@@ -13,7 +13,7 @@ _FILLER = re.compile(
     r"|(?:另外|然后|所以|其实|总之|顺便说一下)[，,]?\s*)+",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]")
+_ASIDE = re.compile(r"(?<!\s)\s*+[(（][^()（）]*[)）]")
 _SENTENCE = re.compile(r"[。！？；]|[.!?;](?=\s+\S)")
 _CLAUSE = re.compile(r"[，、：]|[,:](?=\s)|\s[-–—]\s")
 

@@ -25,10 +25,10 @@ _SAME_DAY = 2
 """A note may be written, or its name be of another time zone, so many days around its day."""
 _TOOL = Cue(
     r"(?i:\b(?:tool|library|framework|plugin|extension|package|model|cli|sdk|service|app|editor|engine)\s+)"
-    r"(?:called\s+|named\s+)?[`\"'“]?(?P<after>[A-Z][\w.-]*\w)|(?P<before>\b[A-Z][\w.-]*\w)[`\"'”]?\s+(?:tool|editor"
+    r"(?:called\s+|named\s+)?[`\"'“]?(?P<after>[A-Z][\w.-]*\w)|(?P<before>\b[A-Z][\w.-]{0,60}\w)[`\"'”]?\s+(?:tool|editor"
     r"|library|framework|plugin|extension|package|model|CLI|SDK|engine)\b"
-    r"|(?:工具|框架|插件|模型|软件|扩展|程序库|平台)\s*[「“\"'`:：]?\s*(?P<han_after>[A-Za-z][\w.-]*\w)"
-    r"|(?P<han_before>[A-Za-z][\w.-]*\w)\s*(?:这个|这款)?(?:工具|框架|插件|模型|软件|平台|扩展)",
+    r"|(?:工具|框架|插件|模型|软件|扩展|程序库|平台)\s*+(?:[「“\"'`:：]\s*+)?(?P<han_after>[A-Za-z][\w.-]*\w)"
+    r"|(?<![A-Za-z0-9_.-])(?P<han_before>[A-Za-z][\w.-]{0,60}\w)\s*(?:这个|这款)?(?:工具|框架|插件|模型|软件|平台|扩展)",
     ignore_case=False,
 )
 _TRIED = Cue(
@@ -41,7 +41,7 @@ _NOT_A_TOOL = word_set(
     The This That Our Your My His Her Their Its A An Each Every New Old Same Other Which Any No
     """
 )
-_LEAD = r"^(?:\W*(?:I|we|then|also|just|finally|today|yesterday|now)\s+){0,2}"
+_LEAD = r"^(?:\W*+(?:I|we|then|also|just|finally|today|yesterday|now)\s++){0,2}"
 _THE = r"(?:the\s+|a\s+|an\s+|our\s+|my\s+|all\s+|both\s+)?"
 _HAN_VERB = "(?:安装|配置|部署|下载|升级|编译|迁移)"
 _ACTION = Cue(
@@ -92,7 +92,7 @@ _NEXT_STEP = Cue(
     r"|on \d{1,2} \w+|tomorrow|tonight|next week|will (?:\w+ ){0,2}(?:do|start|ask|write|deploy|test|move|try"
     r"|send|call|open|build|check)|deadline|starting|owner|assigned|responsible)\b"
     r"|下一步|待办|后续|明天|下周|下月|本周|周[一二三四五六日]前|之前完成|负责|截止|开始(?:做|实施|迁移|动手)"
-    r"|\d+月\d+日|接下来|然后"
+    r"|(?<!\d)\d{1,2}月\d{1,2}日|接下来|然后"
 )
 
 

@@ -20,8 +20,7 @@ _FINISHED = frozenset({"x", "-", "done", "complete", "completed", "canceled", "c
 PSEUDO_BULLET = re.compile(r"\s*(?:[•▪◦‣●○☐☑🔲⬜✔✅❌⚠🔴🟡🟢]|\d{1,2}[)）、]|[（(]\d{1,2}[)）]|[①-⑳])")
 """A line that begins like this starts a thought of its own inside a paragraph."""
 BOLD_KEY = re.compile(r"\s*(?:[^\w\s*]{1,3}\s*)?\*\*[^*\n]{1,60}(?:[:：]\*\*|\*\*\s*[:：])")
-BOLD_ONLY = re.compile(r"\s*(?:[^\w\s*_]{1,3}\s*)?(?:\*\*[^*\n]+\*\*|__[^_\n]+__)\s*[:：]?\s*\Z")
-PROPERTY = re.compile(r"\s*[A-Za-z_][\w-]*:: ?")
+BOLD_ONLY = re.compile(r"\s*+(?:[^\w\s*_]{1,3}\s*+)?(?:\*\*[^*\n]+\*\*|__[^_\n]+__)\s*+(?:[:：]\s*+)?\Z")
 OWN_PROPERTY = re.compile(r"\s*(?:id|collapsed|background-color|heading|logseq\.[\w.-]+):: ?\S*\s*\Z")
 BARE_CALLOUT = re.compile(r"\s*\[!(\w+)\][+-]?\s*\Z")
 

@@ -22,7 +22,7 @@ _PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 _PEM_LINE = re.compile(r"[ \t>]*(?:[*+-][ \t]+)?")
 _PEM_BODY = re.compile(
-    r"[ \t>]*(?:[*+-][ \t]+)?(?:[A-Za-z0-9+/=]{16,}|[A-Za-z0-9-]+: .*|=?[A-Za-z0-9+/=]{1,15})?[ \t\r]*\Z"
+    r"[ \t>]*+(?:[*+-][ \t]++)?(?:[A-Za-z0-9+/=]{16,}|[A-Za-z0-9-]+: .*|=?[A-Za-z0-9+/=]{1,15})?[ \t\r]*\Z"
 )
 _CARRIED = 1024
 """So many bytes before a window's end are looked at again with the next one: a key may end one, its value begin it."""

@@ -49,7 +49,7 @@ _RECOVERY = re.compile(
     r"[*_`\"']{0,3}[ \t]*(?:[:：=]|(?:is|are)(?![a-z])|是|为)[*_ \t]{0,4}"
 )
 _RECOVERY_CODE = re.compile(r"(?<![\w-])(?=[A-Za-z-]{0,100}\d)[A-Za-z0-9]{4,24}(?:-[A-Za-z0-9]{2,24}){0,7}(?![\w-])")
-_RECOVERY_LINE = re.compile(r"[ \t>]*(?:[-*+]|\d{1,2}[.)])?[ \t]*[`\w \t,;-]{4,200}\Z")
+_RECOVERY_LINE = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,2}[.)])[ \t]*+)?[`\w \t,;-]{4,200}\Z")
 _MOST_LINES = 24
 _PHRASE = re.compile(
     r"(?:助记词|mnemonic|(?:seed|recovery)[ _-]?phrase)[*_`\"]{0,3}\s{0,4}(?:[:：=]|is(?![a-z])|是|为)?"

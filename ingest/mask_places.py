@@ -19,7 +19,7 @@ _QUALIFIED = re.compile(
     r"[ \t]*(?:[:：=→]|->|\bis\b|是)[ \t]*[`\"'“]?(?P<value>[\x21-\x7e]{4,256})",
     re.IGNORECASE,
 )
-_DELIMITER = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")
+_DELIMITER = re.compile(r"(?=[ \t|:]*+-)[ \t|:-]*+\Z")
 _CELL = re.compile(r"[^|\n]*")
 _PARTS = re.compile(r"[/,&()（）、]")
 _AROUND = " \t\r*_`\"'“”"

@@ -29,7 +29,8 @@ _PAGE = re.compile(r"MEMORY(?:-(.+))?\.md\Z")
 _TEMPORARY = re.compile(r"~\Z|\A#.*#\Z|\.(?:tmp|temp|swp|swo|swx|bak|orig|part|crdownload)\Z", re.IGNORECASE)
 _NOT_LEFT_OUT = f"(?!(?:{'|'.join(map(re.escape, LEFT_OUT))})/)"
 _CONFLICT = re.compile(
-    r"\.sync-conflict-|[Cc]onflicted [Cc]opy|\(.*冲突.*\)|_conf\(|\.conflict\.|-(?:LAPTOP|DESKTOP)-[A-Z0-9]{4,}\.md\Z"
+    r"\.sync-conflict-|[Cc]onflicted [Cc]opy|\([^()]*冲突[^()]*\)|_conf\(|\.conflict\."
+    r"|-(?:LAPTOP|DESKTOP)-[A-Z0-9]{4,}\.md\Z"
 )
 
 

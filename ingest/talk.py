@@ -39,7 +39,7 @@ _AGREED = re.compile(
 )
 _RANK = {kind: rank for rank, kind in enumerate(("decision", "preference", "lesson", "task", "event"))}
 _ROLE = re.compile(rf"(?:{_ROLES})\Z", re.IGNORECASE)
-_URL = re.compile(r"\S+://\S+")
+_URL = re.compile(r"(?<!\S)\S+?://\S+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 

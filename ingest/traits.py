@@ -65,7 +65,7 @@ _HAN_ACTION = Cue(
     r"|购买|支付|安排|调查|调试|整理|备份|重启|下载|上传|注册|准备|检查|验证|完成|提交|设计|实现"
     r"|优化|取消|更换|替换)(?!时|之?后|之?前|已|正在|通过|失败|成功|完成|的|结果|[率量者员中费])(?:了)?[^，。；！？\s]{1,20})"
 )
-_PHRASE_END = re.compile(r"\s+(?:because|so|and|but|then|since|which|that)\b|[,.;:]\s*$")
+_PHRASE_END = re.compile(r"(?<!\s)\s++(?:because|so|and|but|then|since|which|that)\b|[,.;:]\s*$")
 _EMOTIONS = CueGroup(
     (name, Cue(pattern))
     for name, pattern in (
@@ -155,7 +155,7 @@ _TOPICS = {
 
 
 _LATER = ("first", "now", "today", "tomorrow", "soon", "again", "later", "instead", "too", "please")
-_AFTERTHOUGHT = re.compile(rf"(?:\s+(?:{'|'.join(_LATER)}))+[.\s]*\Z|[吧呢啊]\Z", re.IGNORECASE)
+_AFTERTHOUGHT = re.compile(rf"(?<!\s)(?:\s++(?:{'|'.join(_LATER)})){{1,4}}[.\s]*+\Z|[吧呢啊]\Z", re.IGNORECASE)
 
 
 def people(text: str) -> list[str]:

@@ -8,10 +8,10 @@ _HEAD = re.compile(r"#\s+Session\b", re.IGNORECASE)
 _SESSION_KEY = re.compile(r"\s*[-*]\s+\*\*Session (?:Key|ID)\*\*\s*:", re.IGNORECASE)
 _HEAD_BULLET = re.compile(r"\s*[-*]\s+\*\*(?:Session Key|Session ID|Source|Channel|Model)\*\*\s*:", re.IGNORECASE)
 _TURN = re.compile(r"(?P<role>user|assistant|system|System|tool|human|ai)\s*:(?:\s|\Z)", re.IGNORECASE)
-_UNTRUSTED = re.compile(r".*\(untrusted metadata\)\s*:?\s*\Z", re.IGNORECASE)
+_UNTRUSTED = re.compile(r".*\(untrusted metadata\)\s*+(?::\s*+)?\Z", re.IGNORECASE)
 _CHANNEL = re.compile(
-    r"\[(?=[^\]]*(?:\bid:|UTC|GMT"
-    r"|\d{2}:\d{2}))[^\]]*?(?:(?P<date>\d{4}-\d{2}-\d{2})\s+)?(?P<clock>\d{2}:\d{2})?[^\]\d]*\]\s*(?:(?P<name>[^\s:：][^:：\n]{0,40})[:：]\s+)?"
+    r"\[(?=[^\]]{0,300}(?:\bid:|UTC|GMT"
+    r"|\d{2}:\d{2}))[^\]]{0,300}?(?:(?P<date>\d{4}-\d{2}-\d{2})\s+)?(?P<clock>\d{2}:\d{2})?[^\]\d]{0,300}\]\s*(?:(?P<name>[^\s:：][^:：\n]{0,40})[:：]\s+)?"
 )
 _MESSAGE_ID = re.compile(r"\s*\[message_id: [^\]]*\]\s*\Z", re.IGNORECASE)
 _CONTROL = re.compile(

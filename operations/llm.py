@@ -28,7 +28,7 @@ REPLY_LIMIT = 200_000
 BODY_LIMIT = 8 * REPLY_LIMIT
 """An answer's JSON is not read beyond this [bytes]."""
 _CHAT = "/chat/completions"
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_FENCED = re.compile(r"```(?:json)?[^\S\n]*+\n(.*?)```", re.DOTALL)
 
 
 class LlmError(UnavailableError):

@@ -208,7 +208,8 @@ _DAYS_OF_YEAR = [pattern for pattern, read in _PATTERNS if read is _days]
 _NUMBERED = re.compile(r"\d|[一二三四五六七八九十]月")
 _BEGUN = "(?:" + "|".join(name[:3] for name in _MONTHS) + ")"
 _MAY_HOLD_DAY = re.compile(
-    rf"\d[-/.]\d\d?[-/.]\d|月|\d(?:st|nd|rd|th)?\s+(?:of\s+)?{_BEGUN}|{_BEGUN}[a-z]*\.?\s+(?:the\s+)?\d", re.IGNORECASE
+    rf"\d[-/.]\d\d?[-/.]\d|月|\d(?:st|nd|rd|th)?\s+(?:of\s+)?{_BEGUN}|{_BEGUN}[a-z]{{0,6}}\.?\s+(?:the\s+)?\d",
+    re.IGNORECASE,
 )
 _TALK = r"(?:conversation|chat|talk|session|discussion|dialogue)s?\b"
 _TALKED = r"(?:talked|spoke|chatted|met)\b"

@@ -23,9 +23,9 @@ _LIST_SECTIONS = ("tasks", "events", "lessons")
 _SECTIONS = {heading: section for section, heading in HEADINGS.items()}
 _BULLET = re.compile(r"[ \t]*[-*+][ \t]+(.*)")
 _FIELD = re.compile(r"\*\*(.+?):\*\*[ \t]*(.*)")
-_TASK = re.compile(r"\[([^\]]*)\][ \t]+(.*)")
+_TASK = re.compile(r"\[([^\]]{0,200})\][ \t]+(.*)")
 _EVENT = re.compile(r"\[([A-Z][a-z]{2} [0-9]{1,2})\][ \t]+(.*)")
-_LESSON = re.compile(r"\*\*\[([^\]]*)\]\*\*[ \t]+(.*)")
+_LESSON = re.compile(r"\*\*\[([^\]]{0,200})\]\*\*[ \t]+(.*)")
 _STATUS = re.compile(r"\*\*Status:\*\*[ \t]*(.*)")
 _OPEN = frozenset({"", "pending", "open", "todo"})
 
