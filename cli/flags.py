@@ -7,6 +7,7 @@ values. What the command line alone needs (further spellings, "this is a file") 
 
 import math
 import os
+import re
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -17,6 +18,8 @@ from msgspec.structs import FieldInfo
 
 from ..errors import UsageError
 from ..operations.requests import Request
+
+_BOUND = re.compile(r"Expected `\w+` (?P<of>of length )?(?P<sign><=|>=) (?P<bound>[\d.]+)")
 
 
 class Shape(msgspec.Struct):
@@ -70,7 +73,19 @@ def checked(request: type[Request], given: dict[str, Any]) -> Request:
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$.")
         flag = "--" + where.rstrip("`").split("[")[0].replace("_", "-") if where else "The request"
-        raise UsageError(f"{flag}: {what[:1].lower()}{what[1:]}.", "The command with --help lists its flags.") from None
+        raise UsageError(f"{flag} {_in_words(what)}.", "The command with --help lists its flags.") from None
+
+
+def _in_words(what: str) -> str:
+    """What a checked value lacks, for people."""
+    if what == "Expected `str` of length >= 1":
+        return "is empty"
+    if match := _BOUND.fullmatch(what):
+        most = match["sign"] == "<="
+        if match["of"]:
+            return f"has {'more' if most else 'fewer'} than {match['bound']} characters"
+        return f"has to be {'at most' if most else 'at least'} {match['bound'].removesuffix('.0')}"
+    return f"does not fit: {what[:1].lower()}{what[1:]}"
 
 
 def _option(field: FieldInfo) -> click.Parameter:

@@ -95,7 +95,7 @@ def show_cold(reply: Any, console: Console) -> None:
     if not reply:
         console.print("Nothing found.")
     elif reply[0]["answered_by"] == "local":
-        console.print(Text("The cloud could not be asked: this is what is known here.", "yellow"))
+        console.print(Text(f"{reply[0]['reason']} This is what is known here.", "yellow"), soft_wrap=True)
 
 
 def _section(console: Console, title: str, lines: list[str]) -> None:

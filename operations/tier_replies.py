@@ -131,7 +131,10 @@ class ContextReply(msgspec.Struct):
 
 
 class ColdRow(msgspec.Struct):
-    """One row of the cloud's readable copy; `created_at` in epoch seconds, `answered_by` cloud or local."""
+    """One row of the cloud's readable copy; `created_at` in epoch seconds, `answered_by` cloud or local.
+
+    `reason` says why the cloud was not the one to answer.
+    """
 
     id: str
     text: str
@@ -140,6 +143,7 @@ class ColdRow(msgspec.Struct):
     created_at: int
     tier: str
     answered_by: str
+    reason: str = ""
 
 
 class ImportReply(msgspec.Struct):

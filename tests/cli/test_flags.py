@@ -75,6 +75,23 @@ def test_a_wrong_value_is_refused_naming_its_flag(arguments, named):
     assert refused.value.message.startswith(named)
 
 
+@pytest.mark.parametrize(
+    ("request_", "arguments", "sentence"),
+    [
+        (r.StoreRequest, ["--text", "", "--category", "b"], "--text is empty."),
+        (r.StoreRequest, ["--text", "a", "--category", "b", "--importance", "5"], "--importance has to be at most 1."),
+        (r.RetrieveRequest, ["--query", "a", "--limit", "0"], "--limit has to be at least 1."),
+        (r.ColdRequest, ["--query", "a" * 10_001], "--query has more than 10000 characters."),
+    ],
+)
+def test_a_refusal_is_a_sentence_for_people(request_, arguments, sentence):
+    """Without the names of types."""
+    with pytest.raises(UsageError) as refused:
+        payload(request_, parsed(request_, *arguments))
+
+    assert refused.value.message == sentence
+
+
 def test_a_home_folder_is_resolved_before_the_daemon_sees_it(monkeypatch):
     """`~` in a file argument is this user's home."""
     monkeypatch.setenv("HOME", "/home/someone")

@@ -19,7 +19,8 @@ HOT = {
 NODE = {"path": "ops/kestrel", "description": "The port", "warm_count": 3, "cold_count": 1200, "children": []}
 TASK = {"name": "port", "status": "active", "updated_at": 1_707_350_400, "goal": "Move it"}
 SESSION = {"name": "talk", "last_at": 1, "ended": True, "turns": 2, "size_bytes": 1024, "expires_at": 1_707_350_400}
-ROW = {"text": "A fact", "category": "x", "tier": "cold", "created_at": 1_707_350_400, "answered_by": "local"}
+ROW = {"text": "A fact", "category": "x", "tier": "cold", "created_at": 1_707_350_400, "answered_by": "local",
+       "reason": "No cloud is configured."}  # fmt: skip
 COUNTS = {
     "ingested": 3, "balanced": True, "counts": {"warm": 2, "cold": 1, "hot": 0},
     "sizes": {"hot_bytes": {"is": 9, "limit": 5120}},
@@ -69,7 +70,7 @@ def shown(command, reply):
          ["a f1: lost", "and 1 more"]),
         ("undo", {"changes": [{"n": 4, "at": 0, "what": "hot --done", "undone": True}]}, ["4", "hot --done", "undone"]),
         ("undo", {"undone": 4, "what": "hot --done", "rows": 1, "lifted": []}, ["Undone: hot --done"]),
-        ("cold", [ROW], ["A fact", "x · cold · 2024-02-08", "could not be asked"]),
+        ("cold", [ROW], ["A fact", "x · cold · 2024-02-08", "No cloud is configured. This is what is known here."]),
         ("cold", [], ["Nothing found."]),
         ("cold", {"initialized": True}, ["tables are there"]),
         ("search-url", {"query": "x", "results_count": 0, "results": []}, ["Nothing found."]),

@@ -146,11 +146,22 @@ async def test_cloud_commands_say_that_there_is_no_cloud(mind):
             await mind.ask("cold", **fields)
 
 
-async def test_cold_answers_from_here_and_says_so(mind):
-    """Without a cloud what matches here is given, marked as local."""
+async def test_cold_answers_from_here_and_says_so(mind, monkeypatch):
+    """Without a cloud what matches here is given, marked as local, with the reason and by the cloud's own rule."""
+    monkeypatch.setattr("memoryd.operations.cold._WALKED", 2)
     await mind.note("memory/2026-02-13.md", NOTE)
+    for text, importance in (("The blue kettle", 0.3), ("A KETTLE that is 100% blue", 0.9), ("The kettle is red", 0.9)):
+        await mind.ask("store", text=text, category="home/bluebird" if "red" in text else "x", importance=importance)
+    await mind.ask("store", text="The blue kettle is Robin's", category="x", agent_id="robin")
 
-    row, *_ = await mind.ask("cold", query="z-image")
+    rows = await mind.ask("cold", query="kettle blue")
 
-    assert row["answered_by"] == "local"
-    assert set(row) == {"id", "text", "category", "importance", "created_at", "tier", "answered_by"}
+    assert {each["text"] for each in rows[:2]} == {"A KETTLE that is 100% blue", "The kettle is red"}
+    assert [each["text"] for each in rows[2:]] == ["The blue kettle"]
+    assert {(each["answered_by"], each["reason"]) for each in rows} == {("local", "No cloud is configured.")}
+    assert set(rows[0]) == {"id", "text", "category", "importance", "created_at", "tier", "answered_by", "reason"}
+    assert [each["text"] for each in await mind.ask("cold", query="0%")] == ["A KETTLE that is 100% blue"]
+    assert len(await mind.ask("cold", query="kettle", limit=2)) == 2
+    assert (await mind.ask("cold", query="z-image"))[0]["answered_by"] == "local"
+    with pytest.raises(ConfigError, match="Nothing here matches either"):
+        await mind.ask("cold", query="kettle green")
