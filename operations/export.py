@@ -103,13 +103,15 @@ def _facts(store: Store, agent_id: str, after: int) -> tuple[Sequence[dict[str, 
     )
     ids = [str(row[1]) for row in rows]
     places, edits, reads = standings(store, agent_id, ids), _edits(store, agent_id, ids), _reads(store, agent_id, ids)
+    stated = _stated(store, agent_id, ids)
     found = [
         {
             "id": fact, "text": text, "state": state, "tier": tier, "category": category, "importance": importance,
             "kind": kind, "task_state": task_state, "created_at": created / 1000, "first_seen": seen / 1000,
             "score": score, "access_count": access, "reads": reads.get(fact, (0, 0))[0],
-            "last_read": reads.get(fact, (0, 0))[1], "metadata": shown(places[fact].metadata),
-            "sources": msgspec.to_builtins(places[fact].sources), "edits": edits.get(fact, {}),
+            "last_read": reads.get(fact, (0, 0))[1], "stated": stated.get(fact, ""),
+            "metadata": shown(places[fact].metadata), "sources": msgspec.to_builtins(places[fact].sources),
+            "edits": edits.get(fact, {}),
         }
         for _, fact, text, seen, state, tier, category, importance, kind, task_state, created, score, access in rows
     ]  # fmt: skip
@@ -135,6 +137,16 @@ def _reads(store: Store, agent_id: str, facts: Sequence[str]) -> dict[str, tuple
         (agent_id, _JSON.encode(facts).decode()),
     )
     return {str(fact): (int(days or 0), int(last or 0)) for fact, days, last in rows}
+
+
+def _stated(store: Store, agent_id: str, facts: Sequence[str]) -> dict[str, str]:
+    """The latest date on which each is stated, as its mention has it."""
+    rows = store.execute(
+        "SELECT fact_id, max(date) FROM mentions INDEXED BY mentions_fact WHERE agent_id = ?"
+        " AND fact_id IN (SELECT value FROM json_each(?)) GROUP BY fact_id",
+        (agent_id, _JSON.encode(facts).decode()),
+    )
+    return {str(fact): str(date) for fact, date in rows}
 
 
 def _rest(store: Store, agent_id: str) -> dict[str, Any]:

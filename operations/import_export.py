@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -23,6 +24,7 @@ from .tier_replies import ImportReply
 
 _CARRIED_EDITS = ("after", "superseded_by", "merged_into", "pin", "distilled")
 """Edits that a fact's own values do not hold already."""
+_DATE = r"^(\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{3})?)?Z)?)?$"
 _NOTHING = Metadata()
 _STATES = ("live", "superseded", "merged")
 _ENCODER = msgspec.json.Encoder(order="deterministic")
@@ -42,6 +44,7 @@ class _Fact(msgspec.Struct):
     last_read: int
     metadata: Metadata
     edits: dict[str, str]
+    stated: Annotated[str, msgspec.Meta(pattern=_DATE)] = ""
 
 
 _FACT = msgspec.json.Decoder(_Fact)
@@ -131,8 +134,17 @@ def _incoming(given: _Fact) -> Incoming:
     return Incoming(
         given.text, given.category, min(1.0, max(0.0, given.importance)),
         round(min(given.first_seen, given.created_at) * 1000), given.reads, given.last_read,
-        masked_metadata(given.metadata), given.kind, given.task_state, verbatim=True,
+        masked_metadata(given.metadata), given.kind, given.task_state,
+        stated=_day_that_exists(given.stated), verbatim=True,
     )  # fmt: skip
+
+
+def _day_that_exists(date: str) -> str:
+    try:
+        datetime.fromisoformat(date)
+    except ValueError:
+        return ""  # none, or 30 February in an export that was edited by hand
+    return date
 
 
 def masked_metadata(metadata: Metadata) -> Metadata:

@@ -17,6 +17,7 @@ from ..tiers.tree_edits import add_node
 from .aliases import set_alias
 from .legacy_cloud import read_legacy_cloud
 from .legacy_files import LegacyAgent, LegacyFact, LegacyItem, LegacyMemory, read_legacy
+from .legacy_rest import left_there
 from .memory import Memory, report_progress
 from .requests import ImportLegacyRequest
 from .taking_in import Incoming, Taken, batches, masked, take_fact, take_facts, take_free, take_hot_item
@@ -28,7 +29,8 @@ _JSON = msgspec.json.Encoder()
 
 async def import_legacy(memory: Memory, request: ImportLegacyRequest) -> LegacyReply:
     """Take in every agent's files; notes that stand in this workspace are taken in first, so they own their facts."""
-    found = await asyncio.to_thread(read_legacy, _workspace(memory, request))
+    folder = _workspace(memory, request)
+    found = await asyncio.to_thread(read_legacy, folder)
     if request.cloud:
         await read_legacy_cloud(memory, found)
     if not found.agents and not found.damaged:
@@ -40,6 +42,7 @@ async def import_legacy(memory: Memory, request: ImportLegacyRequest) -> LegacyR
     for agent in found.agents.values():
         await _take_agent(memory, agent, reply)
     _tell(reply, found)
+    reply.notices += await asyncio.to_thread(left_there, folder, memory.workspace)
     await memory.settle(found.agents)
     return reply
 

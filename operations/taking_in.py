@@ -32,6 +32,8 @@ class Incoming(msgspec.Struct):
     metadata: Metadata = msgspec.field(default_factory=Metadata)
     kind: str = ""
     task_state: str = ""
+    stated: str = ""
+    """The date on which it was stated last, as a mention has it, '' if that is not known."""
     verbatim: bool = False
     """Whether the text is a fact's text already, made by the text rule."""
 
@@ -90,6 +92,7 @@ def _stated(each: _Read, now_ms: int) -> Stated:
     return Stated(
         each.id, each.text, given.category if given.verbatim else mention.category, given.importance,
         merged(given.metadata, mention.metadata), given.kind or mention.kind, given.task_state, now_ms,
+        given.stated,
     )  # fmt: skip
 
 

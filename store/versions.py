@@ -23,7 +23,7 @@ _UNLESS_FORGOTTEN = (
 
 
 class Stated(NamedTuple):
-    """A fact by command, on its way in; `first_seen` in ms."""
+    """A fact by command, on its way in; `first_seen` in ms, `date` of the mention, '' for none."""
 
     id: str
     text: str
@@ -33,6 +33,7 @@ class Stated(NamedTuple):
     kind: str
     task_state: str
     first_seen: int
+    date: str = ""
 
 
 def set_edit(tx: Tx, agent_id: str, fact: str, field: str, value: str | None) -> None:
@@ -168,7 +169,7 @@ def state_facts(tx: Tx, agent_id: str, facts: Sequence[Stated]) -> None:
     )
     first = last + 1 if isinstance(last, int) else 0
     rows = [
-        (agent_id, tx.device, COMMAND_PATH, n, each.id, 0, 0, "", "[]", each.category, float(each.importance),
+        (agent_id, tx.device, COMMAND_PATH, n, each.id, 0, 0, each.date, "[]", each.category, float(each.importance),
          each.kind, each.task_state, _JSON.encode(each.metadata).decode(), "", tx.next_rev())
         for n, each in enumerate(facts, first)
     ]  # fmt: skip

@@ -204,6 +204,76 @@ async def test_an_import_keeps_dates_reads_and_metadata(mind, new_mind):
     assert ours["access_count"] == 3
 
 
+async def test_what_is_current_stays_so_in_an_import(mind, new_mind):
+    """Age and contradictions go by the day of the latest statement, not by that of the first."""
+    await mind.note("memory/2026-01-02.md", "# Ops\n- The port of kestrel is 8081\n- The kettle is blue\n")
+    await mind.note("memory/2026-01-03.md", "# Ops\n- The port of kestrel is 8082\n")
+    await mind.note("memory/2026-02-12.md", "# Ops\n- The port of kestrel is 8081\n- 10:40 The kettle is blue\n")
+    for port in ("8083", "8084", "8083"):
+        mind.clock.advance(1)
+        await mind.ask("store", text=f"port is {port}", category="ops")
+    await mind.ask("consolidate")
+    dump = mind.root / "dump.json"
+    dump.write_text(json.dumps(await mind.ask("export")))
+    other = await new_mind()
+    other.clock.advance(10)
+
+    await other.ask("import", file=str(dump))
+    await other.ask("consolidate")
+
+    assert await other.facts() == await mind.facts()
+    assert (await other.facts())["The port of kestrel is 8082"] == ("superseded", "")
+    assert (await other.facts())["port is 8084"] == ("superseded", "")
+    ours, theirs = (
+        await mind.sql("SELECT fact_id, score, latest_day FROM derived ORDER BY 1"),
+        await other.sql("SELECT fact_id, score, latest_day FROM derived ORDER BY 1"),
+    )
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("stated", ["2026-02-30", "yesterday", "2026-2-3", "2026-02-03T25:00Z", "2026-02-03'"])
+async def test_a_date_that_is_none_spoils_no_import(mind, new_mind, stated):
+    """Of an export that was edited by hand: refused, or taken in without that date."""
+    await mind.ask("store", text="The kettle is blue", category="home")
+    whole = await mind.ask("export")
+    whole["facts"][0]["stated"] = stated
+    (mind.root / "dump.json").write_text(json.dumps(whole))
+    other = await new_mind()
+
+    if stated == "2026-02-30":
+        await other.ask("import", file=str(mind.root / "dump.json"))
+        assert await other.facts() == {"The kettle is blue": ("live", "warm")}
+    else:
+        with pytest.raises(UsageError):
+            await other.ask("import", file=str(mind.root / "dump.json"))
+
+
+async def test_two_agents_of_similar_ids_come_over_apart(mind, new_mind):
+    """The same words in both, one forgotten in one of them: each its own, and twice changes nothing."""
+    agents = ("robin", "robin-2")
+    for agent in agents:
+        await mind.ask("store", text="The shared words", category="x", agent_id=agent)
+        await mind.ask("store", text=f"Only {agent} knows", category="x", agent_id=agent)
+        await mind.ask("hot", update=["lesson", json.dumps({"text": f"Lesson of {agent}"})], agent_id=agent)
+    await mind.ask("forget", text="The shared words", agent_id="robin")
+    other = await new_mind()
+    for agent in agents:
+        (mind.root / f"{agent}.json").write_text(json.dumps(await mind.ask("export", agent_id=agent)))
+
+    replies = [
+        await other.ask("import", file=str(mind.root / f"{agent}.json"), agent_id=agent)
+        for _ in range(2) for agent in agents
+    ]  # fmt: skip
+
+    assert [each["facts"] for each in replies] == [2, 3, 0, 0]
+    for agent in agents:
+        assert await other.facts(agent) == await mind.facts(agent)
+        assert await other.ask("hot", agent_id=agent) == await mind.ask("hot", agent_id=agent)
+    assert await other.hits("shared words", agent_id="robin") == []
+    assert await other.hits("shared words", agent_id="robin-2") == ["The shared words"]
+    assert await other.ask("retrieve", query="shared words") == []
+
+
 async def test_tr5_an_import_brings_nothing_forgotten_back(mind):
     """TR-5: forget, then import an older dump: it stays forgotten, and the reply says so."""
     await mind.ask("store", text="The safe stands behind the shelf", category="home")

@@ -308,3 +308,74 @@ async def test_a_node_that_is_too_deep_is_named_and_its_facts_keep_their_path(mi
     assert any("a/b/c/d/e" in each for each in reply["notices"])
     assert (await by_text(mind, "A fact far below"))["category"] == "a/b/c/d/e"
     assert "a/b/c/d — D" in await mind.ask("tree", show=True)
+
+
+async def test_settings_and_notes_of_another_workspace_are_pointed_at(mind, tmp_path):
+    """They are not copied; each is named with the place where it belongs, until it is there."""
+    skill = tmp_path / "old/skills/tiered-memory"
+    skill.mkdir(parents=True)
+    (skill / "config.json").write_text('{"hot": {"max_lessons": 3}}')
+    write(tmp_path / "old/memory", warm=WARM, hot=HOT)
+    (tmp_path / "old/memory/2026-02-13.md").write_text("- A note of old\n")
+    (tmp_path / "old/MEMORY.md").write_text("# MEMORY.md - Long-Term Context\n")
+
+    notices = (await mind.ask("import-legacy", from_=str(tmp_path / "old")))["notices"]
+
+    assert [str(skill / "config.json") in notices[0], str(mind.workspace / "config.json") in notices[0]] == [True, True]
+    assert notices[1].startswith("2 notes and pages")
+    (mind.workspace / "config.json").write_bytes((skill / "config.json").read_bytes())
+    for name in ("MEMORY.md", "memory/2026-02-13.md"):
+        (mind.workspace / name).write_bytes((tmp_path / "old" / name).read_bytes())
+    again = await mind.ask("import-legacy", from_=str(tmp_path / "old"))
+    assert (again["facts"], again["notices"]) == (0, [])
+    assert await mind.hits("note of old") == ["A note of old"]
+
+
+LAYOUTS = {
+    "1.0": ({"warm": [{"id": "1" * 12, "text": "The kettle is blue", "category": "home", "created_at": CREATED}],
+             "hot": {"owner": {"name": "Sam"}, "agent": "Robin", "lessons": ["Measure twice"]},
+             "tree": {"root": "Root", "home": "The house"}}, ""),
+    "2.0": ({"warm": [{"id": "2" * 12, "text": "The kettle is blue", "category": "home", "importance": 0.5,
+                       "created_at": CREATED, "access_count": 2, "score": 0.4}],
+             "hot": {key: value for key, value in HOT.items() if key != "_schema_version"} | {
+                 "owner_profile": {"name": "Sam"}, "identity": {"name": "Robin"},
+                 "critical_lessons": ["Measure twice"]},
+             "tree": {"root": {"desc": "Root"}, "home": {"desc": "The house"}}}, ""),
+    "2.1": ({"warm": [{"id": "3" * 12, "text": "The kettle is blue", "category": "home", "importance": 0.5,
+                       "created_at": CREATED, "tier": "warm", "metadata": {"urls": [], "commands": [], "paths": []}}],
+             "hot": HOT | {"owner_profile": {"name": "Sam"}, "identity": {"name": "Robin"},
+                           "critical_lessons": [{"text": "Measure twice"}]},
+             "tree": {"root": {"desc": "Root"}, "home": {"desc": "The house"}, "_schema_version": "2.0"}}, "default"),
+    "2.2": ({"warm": [{"id": "4" * 12, "text": "The kettle is blue", "category": "home", "importance": 0.5,
+                       "created_at": CREATED, "metadata": {"urls": ["https://a.example"]}, "search_method": "cold"}],
+             "hot": HOT | {"owner_profile": {"name": "Sam"}, "identity": {"name": "Robin"},
+                           "critical_lessons": ["Measure twice", {"text": "Cut once", "importance": 0.9}]},
+             "tree": {"root": {"desc": "Root"}, "home": {"desc": "The house"}, "_schema_version": "2.0"},
+             "metrics": METRICS}, ""),
+}  # fmt: skip
+LAYOUTS["fork"] = LAYOUTS["2.2"]
+
+
+@pytest.mark.parametrize("version", LAYOUTS)
+async def test_each_version_comes_over_with_what_it_knew(mind, version):
+    """Fact with its date, owner, agent, lesson and node; no file is changed; a second run changes nothing."""
+    files, below = LAYOUTS[version]
+    folder = mind.root / ".ai" if version == "fork" else mind.workspace
+    write(folder / "memory" / below, **files)
+    if version == "fork":
+        (folder / "config.json").write_text('{"llm": {"endpoint": "http://127.0.0.1:9", "model": "m"}}')
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    reply = await mind.ask("import-legacy", from_=str(folder))
+
+    assert (reply["agents"], reply["damaged"]) == (["default"], [])
+    fact = await by_text(mind, "The kettle is blue")
+    assert (fact["created_at"], fact["category"], fact["importance"]) == (CREATED, "home", 0.5)
+    state = await mind.ask("hot")
+    assert (state["owner_profile"], state["identity"]) == ({"name": "Sam"}, {"name": "Robin"})
+    assert "Measure twice" in [each["text"] for each in state["critical_lessons"]]
+    assert "home — The house" in await mind.ask("tree", show=True)
+    assert {path: path.read_bytes() for path in before} == before
+    again = await mind.ask("import-legacy", from_=str(folder))
+    assert (again["facts"], again["hot_items"], again["tree_nodes"]) == (0, 0, 0)
+    assert len(again["notices"]) == (1 if version == "fork" else 0)
