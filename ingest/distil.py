@@ -34,7 +34,7 @@ def shortened(text: str, limit: int) -> str:
     body = _without(_FILLER, _without(_SPEAKER, body)) or body
     if _fits(body, limit):
         return body
-    bare = _ASIDE.sub("", body).strip() or body
+    bare = _ASIDE.sub("", body).strip() or body if ")" in body or "）" in body else body
     if _fits(bare, limit):
         return bare
     heads = _heads(bare, _SENTENCE, limit)[:1] or _heads(bare, _CLAUSE, limit)[-1:]

@@ -1,6 +1,8 @@
 """`restore`: notes and memory of a lost device, on this one; deleted notes; notes as they were (docs/data.md, 6)."""
 
-from contextlib import AsyncExitStack
+import gc
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from datetime import datetime, time
 from functools import partial
 
@@ -11,7 +13,7 @@ from ..model import NoteRow
 from ..store import Store
 from ..store.thread import Priority
 from ..sync.bring_back import plan_as_of, plan_deleted
-from ..sync.restore import finish_restore, write_notes
+from ..sync.restore import Restored, finish_restore, write_notes
 from ..sync.restore_plan import RestorePlan, plan_restore
 from .memory import Memory, report_progress
 from .replies import RestoreReply
@@ -23,21 +25,10 @@ from .table import Outcome
 async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
     """Plan, write the missing notes, ingest them, verify; exit code 1 when something is not whole."""
     started = memory.clock.monotonic()
-    async with AsyncExitStack() as stack:
-        plan = await _plan(memory, request, stack)
-        memory.settings.notes.extra = list(dict.fromkeys([*memory.settings.notes.extra, *plan.notes_extra]))
-        copies = not (request.deleted or request.as_of) and memory.settings.sync.notes == "backup"
-        await write_notes(memory, plan, fits=partial(_fits, memory) if copies else lambda _: False, progress=_progress)
-    crash_point("restore written")
-    await memory.intake.load()  # with the notes that were copied
-    report_progress(phase="ingest", done=len(plan.copied), of=len(plan.notes))
-    # Derived once, after the succession: it decides again which mentions of every fact count.
-    memory.intake.settler = memory.intake.after_batch = None
-    await memory.intake.scan(but=frozenset(plan.copied))
-    crash_point("restore ingested")
-    done = await finish_restore(memory, plan)
-    crash_point("restore succeeded")
-    await memory.settle(done.agents)
+    async with memory.thread.roomy(alone=not memory.resident):
+        with nullcontext() if memory.resident else _uncollected():
+            plan, done = await _brought_back(memory, request)
+            await memory.settle(done.agents)
     facts = await memory.thread.call(_live_facts, priority=Priority.READ)
     reply = RestoreReply(
         agents=done.agents,
@@ -52,6 +43,35 @@ async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
         incomplete=done.incomplete,
     )
     return Outcome(reply, 0 if done.verified or request.merge else 1)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without Python's search for cycles: it would walk through every row that waits, again and again."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+async def _brought_back(memory: Memory, request: RestoreRequest) -> tuple[RestorePlan, Restored]:
+    """Everything but what is derived."""
+    async with AsyncExitStack() as stack:
+        plan = await _plan(memory, request, stack)
+        memory.settings.notes.extra = list(dict.fromkeys([*memory.settings.notes.extra, *plan.notes_extra]))
+        copies = not (request.deleted or request.as_of) and memory.settings.sync.notes == "backup"
+        await write_notes(memory, plan, fits=partial(_fits, memory) if copies else lambda _: False, progress=_progress)
+    crash_point("restore written")
+    await memory.intake.load()  # with the notes that were copied
+    report_progress(phase="ingest", done=len(plan.copied), of=len(plan.notes))
+    # Derived once, after the succession: it decides again which mentions of every fact count.
+    memory.intake.settler = memory.intake.after_batch = None
+    await memory.intake.scan(but=frozenset(plan.copied))
+    crash_point("restore ingested")
+    done = await finish_restore(memory, plan)
+    crash_point("restore succeeded")
+    return plan, done
 
 
 async def _plan(memory: Memory, request: RestoreRequest, stack: AsyncExitStack) -> RestorePlan:

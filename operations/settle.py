@@ -14,6 +14,7 @@ from ..ingest.distil import distilled, summary
 from ..model import Derived
 from ..search.index import Entry, remove_entry, write_entries
 from ..store import Store, Tx
+from ..store.adapter import ResultRow
 from ..store.notes import metadata_of
 from ..store.thread import Priority, StoreThread
 from ..tiers.derive import derived_from
@@ -24,6 +25,10 @@ from .words import Words
 
 BATCH = 200
 """Facts a step: about 30 ms on the store thread."""
+BULK = 20_000
+"""Facts a step where nobody else waits for the store: what is written many times over is written once a step."""
+BULK_SLICE = 2_000
+"""Facts of such a step that are in memory at once."""
 _CHANGING = (
     "state", "tier", "score", "category", "importance", "kind", "task_state", "created_at", "latest_day", "on_page",
     "access_days", "last_read", "distilled", "summary",
@@ -62,6 +67,8 @@ class Settler:
             for agent in sorted(touched):
                 await self._age(agent, day_number(today), priority)
             self._tiers_of = today
+        if self._thread.alone:
+            await self._derive_in_bulk(today)
         await self.derive(today, priority=priority)
         touched |= self._derived
         self._derived = set()
@@ -78,6 +85,13 @@ class Settler:
         while agents := await self._thread.call(derive_some, priority=priority):
             self._derived |= agents
             self.steps += 1
+
+    async def _derive_in_bulk(self, today: date) -> None:
+        after: int | None = 0
+        while after is not None:
+            step = partial(_bulk_step, after=after, today=today, settings=self._settings)
+            agents, after = await self._thread.call(step)
+            self.derived(agents)
 
     def derive_within(self, tx: Tx, today: date, words: Mapping[str, Words]) -> set[str]:
         """Derive and index a batch in the transaction that brought it, and so write the pages it touches once.
@@ -111,9 +125,38 @@ def settle_step(store: Store, today: date, settings: Settings) -> set[str]:
     return agents
 
 
+def _bulk_step(store: Store, after: int, today: date, settings: Settings) -> tuple[set[str], int | None]:
+    """Derive many waiting facts after number `after`; returns their agents and the number to go on after.
+
+    In the order of their numbers, so that derived rows and entries are appended.
+    """
+    rows = store.execute(
+        "SELECT f.agent_id, f.id, f.n FROM facts f NOT INDEXED CROSS JOIN dirty d"
+        " ON d.agent_id = f.agent_id AND d.fact_id = f.id WHERE f.n > ? ORDER BY f.n LIMIT ?",
+        (after, BULK),
+    )
+    if not rows:
+        return set(), None
+    agents: set[str] = set()
+    with store.transaction() as tx:
+        for start in range(0, len(rows), BULK_SLICE):
+            agents |= _settle_rows(tx, rows[start : start + BULK_SLICE], today, settings, {})
+        crash_point("settle written")
+    crash_point("settle committed")
+    return agents, int(rows[-1][2] or 0)
+
+
 def _settle_batch(tx: Tx, today: date, settings: Settings, known: Mapping[str, Words]) -> set[str]:
+    rows = tx.execute("SELECT agent_id, fact_id FROM dirty LIMIT ?", (BATCH,))
+    return _settle_rows(tx, rows, today, settings, known)
+
+
+def _settle_rows(
+    tx: Tx, rows: Sequence[ResultRow], today: date, settings: Settings, known: Mapping[str, Words]
+) -> set[str]:
+    """Derive and index facts, given as (agent, id, …); returns their agents."""
     by_agent: dict[str, list[str]] = {}
-    for agent, fact in tx.execute("SELECT agent_id, fact_id FROM dirty LIMIT ?", (BATCH,)):
+    for agent, fact, *_ in rows:
         by_agent.setdefault(str(agent), []).append(str(fact))
     for agent, facts in by_agent.items():
         _settle_facts(tx, agent, facts, day_number(today), settings, known)

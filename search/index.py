@@ -58,7 +58,7 @@ def write_entries(tx: Tx, entries: Mapping[int, Entry]) -> None:
     if wanted:
         # One statement for all: the library prepares each anew, and FTS5 then writes its pages once.
         picked = ", ".join(f"value ->> {place}" for place in range(6))
-        rows = _JSON.encode([(n, *columns) for n, columns in wanted.items()]).decode()
+        rows = _JSON.encode([(n, *columns) for n, columns in sorted(wanted.items())]).decode()
         tx.run(f"INSERT INTO search_index (rowid, {_COLUMNS}) SELECT {picked} FROM json_each(?)", (rows,))
 
 
@@ -81,7 +81,7 @@ def _write_urls(tx: Tx, wanted: dict[int, str]) -> None:
                 del wanted[n]
             else:
                 _remove(tx, "url_index", n)
-    rows = [(n, urls) for n, urls in wanted.items() if urls]
+    rows = [(n, urls) for n, urls in sorted(wanted.items()) if urls]
     if rows:
         sql = "INSERT INTO url_index (rowid, url) SELECT value ->> 0, value ->> 1 FROM json_each(?)"
         tx.run(sql, (_JSON.encode(rows).decode(),))

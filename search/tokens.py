@@ -32,6 +32,8 @@ _PAIRED = (
 _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _LETTER = rf"(?:[^\W_{_PAIRED}]|[{_MARKS}])"
 _RUNS = re.compile(rf"([{_PAIRED}]+)|({_LETTER}+(?:[._\-/:@+#&=?%~\\'’]{{1,3}}{_LETTER}+)*(?:\+\+|#(?!\w))?)")
+# The same for ASCII alone, where it takes a third of the time.
+_ASCII_RUNS = re.compile(r"[A-Za-z0-9]+(?:[._\-/:@+#&=?%~\\']{1,3}[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?", re.ASCII)
 _IS_HAN = re.compile(rf"[{HAN}]")
 _UNSEEN = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufe00-\ufe0f\ud800-\udfff]")
 
@@ -93,6 +95,8 @@ class QueryTokens(msgspec.Struct, frozen=True):
 
 def index_tokens(text: str) -> list[str]:
     """The tokens of `text` in the order of the text, repeats kept."""
+    if text.isascii():
+        return [token for word in _ASCII_RUNS.findall(text) for token, _ in _words(word)]
     return [token for token, _ in _tokens(text)]
 
 

@@ -35,6 +35,8 @@ ResultRow: TypeAlias = tuple[Value, ...]
 
 CACHE_KIB = 2_000
 """What the library keeps of the file by itself."""
+WAL_PAGES = 1_000
+"""After how many pages of its log the library moves them into the file, by itself."""
 BUSY_LIMIT_S = 30.0
 """How long a statement waits for another process's write lock."""
 _BUSY_PAUSE_S = 0.005
@@ -68,9 +70,14 @@ class Database:
         """Run one statement and return how many rows it changed."""
         return self._patiently(sql, _bindable(sql, parameters))[1]
 
-    def keep_pages(self, kib: int) -> None:
-        """How much of the file the library keeps in memory [KiB]; what is over that is let go of at once."""
+    def keep_pages(self, kib: int, wal_pages: int) -> None:
+        """How much of the file the library keeps in memory [KiB], and how many pages it gathers in its log.
+
+        What is over the first is let go of at once; a page that changes again before the second is reached is
+        written into the file only once.
+        """
         self.execute(f"PRAGMA cache_size = -{kib:d}")
+        self.execute(f"PRAGMA wal_autocheckpoint = {wal_pages:d}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

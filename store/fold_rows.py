@@ -172,15 +172,18 @@ def _fold_mentions(tx: Tx, rows: Sequence[Row], _: Folded) -> None:
 
 
 def _are_new_places(tx: Tx, rows: Sequence[Row]) -> bool:
-    """Whether no mention stands in any of these notes, and each place is named once."""
+    """Whether no mention stands at or after any of these places in its note, and each place is named once."""
     places = [(row.agent_id, row.device, row.path, row.n) for row in rows if isinstance(row, MentionRow)]
     if len(set(places)) < len(places):
         return False
-    notes = _json(sorted({place[:3] for place in places}))
+    first: dict[tuple[str, str, str], int] = {}
+    for *note, n in places:
+        key = (note[0], note[1], note[2])
+        first[key] = min(n, first.get(key, n))
     return not tx.execute(
         "SELECT 1 FROM json_each(?) JOIN mentions m ON m.agent_id = value->>0 AND m.device = value->>1"
-        " AND m.path = value->>2 LIMIT 1",
-        (notes,),
+        " AND m.path = value->>2 AND m.n >= value->>3 LIMIT 1",
+        (_json([(*note, n) for note, n in first.items()]),),
     )
 
 

@@ -11,6 +11,7 @@ from .versions import insert_mentions, name_facts, set_edit, withdraw_edit
 
 _JSON = msgspec.json.Encoder()
 _strings = msgspec.json.Decoder(list[str])
+_metadata = msgspec.json.Decoder(Metadata)
 _EXPLICIT_FIELDS = ("category", "importance", "task_state")
 
 
@@ -279,4 +280,4 @@ def _keep_without_note(tx: Tx, agent_id: str, path: str) -> None:
 
 def metadata_of(text: object) -> Metadata:
     """The `Metadata` of a stored JSON text."""
-    return msgspec.json.decode(str(text), type=Metadata)
+    return _metadata.decode(str(text))

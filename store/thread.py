@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import StoreDamagedError
-from .adapter import CACHE_KIB
+from .adapter import CACHE_KIB, WAL_PAGES
 from .store import Store
 
 T = TypeVar("T")
 
-_ROOMY_KIB = 16_000
+_ROOMY = (16_000, 4_000)
+_ALONE = (64_000, 16_000)
+"""Memory [KiB] and pages of the log, of 4 KiB each, where the daemon works and where only one command does."""
 
 
 class Priority(enum.IntEnum):
@@ -39,7 +41,8 @@ class StoreThread:
     """Runs functions of the store one after another in a thread of its own.
 
     The library holds the GIL during every call, so a call is kept short (≤ 50 ms) and long work is
-    cut into several; between two calls the loop breathes and waiting reads go first.
+    cut into several; between two calls the loop breathes and waiting reads go first. Only a command that is `alone`
+    works in calls of seconds.
     """
 
     def __init__(self, open_store: Callable[[], Store]) -> None:
@@ -49,8 +52,14 @@ class StoreThread:
         self._thread: threading.Thread | None = None
         self.finished = 0
         """How many calls ended; the daemon's watchdog looks whether it moves while calls wait."""
+        self._room = (CACHE_KIB, WAL_PAGES)
         self.damage: StoreDamagedError | None = None
         """The first error that says that the file is damaged: it has to be looked at, and nothing else helps."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether nobody asks anything meanwhile: a call may take seconds."""
+        return self._room == _ALONE
 
     @property
     def waiting(self) -> int:
@@ -71,16 +80,18 @@ class StoreThread:
         return await future
 
     @asynccontextmanager
-    async def roomy(self) -> AsyncIterator[None]:
-        """Keep more of the file in memory meanwhile, for work in large transactions.
+    async def roomy(self, *, alone: bool = False) -> AsyncIterator[None]:
+        """Keep more of the file in memory meanwhile, for work in large transactions; the more where it is `alone`.
 
         The ids of facts are hashes: a batch touches a thousand pages, and those that do not fit are written twice.
         """
-        await self.call(lambda store: store.db.keep_pages(_ROOMY_KIB))
+        before, self._room = self._room, _ALONE if alone or self.alone else _ROOMY
+        await self.call(self._make_room)
         try:
             yield
         finally:
-            await self.call(lambda store: store.db.keep_pages(CACHE_KIB))
+            self._room = before
+            await self.call(self._make_room)
 
     async def close(self) -> None:
         """Finish what waits, then close the store and end the thread."""
@@ -89,6 +100,9 @@ class StoreThread:
         await self.call(lambda store: store.close(), priority=Priority.LAST)
         thread, self._thread = self._thread, None
         await asyncio.to_thread(thread.join)
+
+    def _make_room(self, store: Store) -> None:
+        store.db.keep_pages(*self._room)
 
     def _main(self, opened: "asyncio.Future[None]") -> None:
         try:

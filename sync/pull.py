@@ -1,7 +1,7 @@
 """Reading the other devices' logs: chain checked, folded segment by segment, each log on its own (docs/data.md, 5)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -25,6 +25,9 @@ from .wire import Head, Segment, SegmentError, is_sound, unpack
 _SEALED = "sealed_logs"
 """Key in `meta`: the devices whose logs were seen encrypted."""
 
+_ROWS_TOGETHER = 30_000
+"""Rows that one transaction folds where nobody else waits for the store."""
+
 Progress = Callable[[int], None]
 """Called with the number of rows folded since the last call."""
 
@@ -42,6 +45,10 @@ class Pulled(msgspec.Struct):
         self.rows += folded.rows
         self.reread.extend(folded.reread)
         self.lifted = self.lifted or bool(folded.lifted)
+
+
+class _ChainBrokenError(SegmentError):
+    """A segment that a later snapshot may heal."""
 
 
 class Puller:
@@ -121,6 +128,29 @@ class Puller:
         return asyncio.create_task(fetch_after(self._client, head.device, segments[-1].idx))
 
     async def _fold_chain(self, position: Cursor, segments: Sequence[Segment], pulled: Pulled) -> None:
+        """Fold the segments after `position`; from where the chain breaks jump to the next snapshot."""
+        run: list[tuple[Segment, list[Row]]] = []
+        error: SegmentError | CloudStoppedError | None = None
+        try:
+            async for segment, rows in self._chained(position, segments):
+                # Of one kind, so that a segment that is refused for its sealing takes no sound one with it.
+                if run and not (self._may_wait(run) and is_sealed(segment.payload) == is_sealed(run[0][0].payload)):
+                    position, run = await self._fold_run(run, pulled), []
+                    if pulled.lifted:
+                        return
+                run.append((segment, rows))
+        except (SegmentError, CloudStoppedError) as found:
+            error = found  # what stands before it comes in
+        if run:
+            position = await self._fold_run(run, pulled)
+        if pulled.lifted:
+            return
+        if isinstance(error, _ChainBrokenError):
+            await self._jump(position.device, position, pulled, str(error))
+        elif error is not None:
+            raise error
+
+    async def _chained(self, position: Cursor, segments: Sequence[Segment]) -> AsyncIterator[tuple[Segment, list[Row]]]:
         idx, sha = position.idx, position.sha256
         for segment in segments:
             if segment.idx != idx + 1:
@@ -128,17 +158,23 @@ class Puller:
             if segment.prev != sha:
                 if is_sound(segment):
                     raise CloudStoppedError(f"The log of device {segment.device} was rewritten.", SET_BACK_HINT)
-                await self._jump(segment.device, Cursor(segment.device, idx, sha, ""), pulled, "its chain is broken")
-                return
+                raise _ChainBrokenError("its chain is broken")
             try:
                 rows = await asyncio.to_thread(unpack, segment, self._keys)
             except SegmentError as error:
-                await self._jump(segment.device, Cursor(segment.device, idx, sha, ""), pulled, str(error))
-                return
-            await self._fold(segment, rows, pulled)
+                raise _ChainBrokenError(str(error)) from None
+            yield segment, rows
             idx, sha = segment.idx, segment.sha256
-            if pulled.lifted:
-                return
+
+    def _may_wait(self, run: Sequence[tuple[Segment, list[Row]]]) -> bool:
+        """Whether these segments are to be folded together with the next: each index page is written once."""
+        return self._thread.alone and sum(len(rows) for _, rows in run) < _ROWS_TOGETHER
+
+    async def _fold_run(self, run: Sequence[tuple[Segment, list[Row]]], pulled: Pulled) -> Cursor:
+        """Fold segments that follow each other in one transaction; returns where the log stands then."""
+        last = run[-1][0]
+        await self._fold(last, [row for _, rows in run for row in rows], pulled)
+        return Cursor(last.device, last.idx, last.sha256, "")
 
     async def _fold(self, segment: Segment, rows: Sequence[Row], pulled: Pulled, *, replace: bool = False) -> None:
         keep = self._keep_chunks

@@ -34,6 +34,8 @@ from .restore_plan import RestorePlan, batches, read_bodies, silent
 RESTORED = "memory/.restored"
 """Where `--merge` puts the cloud's copy of a file that differs; never ingested."""
 _WRITERS = 8
+_COPIED_TOGETHER = 1_000
+"""Notes that one transaction copies where nobody else waits for the store."""
 
 
 class Site(Protocol):
@@ -79,34 +81,47 @@ async def write_notes(
     texts = plan.bodies or site.thread
     missing = sorted(plan.missing, key=_size)
     await asyncio.to_thread(sweep, plan.root, [note.path for note in plan.notes])
+    copier = _Copier(site, plan, fits)
     done = 0
     for batch in batches(missing):
         bodies = await read_bodies(texts, batch)
         # Several at once: a file system commits the fsyncs of one moment together.
         shares = [bodies[start::_WRITERS] for start in range(_WRITERS)]
         await asyncio.gather(*(asyncio.to_thread(write_all, plan.root, share) for share in shares if share))
-        await _copy(site, plan, batch, bodies, fits)
+        await copier.copy(batch, bodies)
         done += len(batch)
         progress("write", done, len(missing))
     for batch in batches(plan.same):
-        await _copy(site, plan, batch, await read_bodies(texts, batch), fits)
+        await copier.copy(batch, await read_bodies(texts, batch))
+    await copier.finish()
     await _put_aside(site, plan, texts)
     copied = set(plan.copied)
     return [note.path for note in plan.notes if note.path not in copied]
 
 
-async def _copy(
-    site: Site,
-    plan: RestorePlan,
-    notes: Sequence[NoteRow],
-    bodies: Sequence[tuple[str, bytes]],
-    fits: Callable[[NoteRow], bool],
-) -> None:
-    asked = [(note, data) for note, (_, data) in zip(notes, bodies, strict=True) if fits(note)]
-    records = await asyncio.to_thread(_seen, plan.root, asked, site.clock.now_ms())
-    if records:
-        plan.copied += await site.thread.call(partial(_copy_rows, device=plan.device, records=records))
-        crash_point("restore copied")
+class _Copier:
+    """Gives this device the rows of the notes that stand on disk, as many at once as others who wait allow."""
+
+    def __init__(self, site: Site, plan: RestorePlan, fits: Callable[[NoteRow], bool]) -> None:
+        self._site = site
+        self._plan = plan
+        self._fits = fits
+        self._seen: list[FileRecord] = []
+
+    async def copy(self, notes: Sequence[NoteRow], bodies: Sequence[tuple[str, bytes]]) -> None:
+        """Take these notes, just written or found the same; those that fit have their rows here at `finish`."""
+        asked = [(note, data) for note, (_, data) in zip(notes, bodies, strict=True) if self._fits(note)]
+        self._seen += await asyncio.to_thread(_seen, self._plan.root, asked, self._site.clock.now_ms())
+        if not self._site.thread.alone or len(self._seen) >= _COPIED_TOGETHER:
+            await self.finish()
+
+    async def finish(self) -> None:
+        """Copy the rows that wait."""
+        if self._seen:
+            rows = partial(_copy_rows, device=self._plan.device, records=self._seen)
+            self._plan.copied += await self._site.thread.call(rows)
+            self._seen = []
+            crash_point("restore copied")
 
 
 def _seen(root: Path, notes: Sequence[tuple[NoteRow, bytes]], now_ms: int) -> list[FileRecord]:

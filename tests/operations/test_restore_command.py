@@ -107,6 +107,7 @@ async def test_a_restore_that_was_cut_off_between_its_notes_goes_on(old, new_min
     """Half of the notes are rows here already, the others come with the second run."""
     new = await new_mind(url=sqld.url, token=sqld.token())
     monkeypatch.setattr("memoryd.sync.restore_plan._BATCH_FILES", 7)
+    monkeypatch.setattr("memoryd.sync.restore._COPIED_TOGETHER", 7)
     monkeypatch.setattr("memoryd.sync.restore.crash_point", _fall_at("restore copied", 3))
     with pytest.raises(KeyboardInterrupt):
         await new.ask("restore")

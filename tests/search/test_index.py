@@ -132,3 +132,12 @@ def test_index_stays_sound_through_many_changes(memory: Any) -> None:
     with memory.store.transaction() as tx:
         tx.run("INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1)")
     assert memory.store.execute("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_a_batch_is_one_piece_of_the_index_in_whatever_order_it_comes(memory: Any) -> None:
+    """Facts of a batch are written by rising numbers: the index begins a new piece wherever a number falls."""
+    with memory.store.transaction() as tx:
+        write_entries(tx, {n: Entry(f"heron {n}", urls=[f"https://{n}.example"]) for n in (5, 2, 4, 1, 3)})
+
+    for index in ("search_index", "url_index"):
+        assert memory.store.execute(f"SELECT count(DISTINCT segid) FROM {index}_idx") == [(1,)]

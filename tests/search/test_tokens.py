@@ -103,3 +103,9 @@ def test_tokens_hold_no_blank_and_are_bounded(text: str) -> None:
 def test_text_finds_itself(text: str) -> None:
     """Every term of a question is a token of the same text in the index."""
     assert terms(text) <= set(index_tokens(text))
+
+
+@given(st.text(st.characters(max_codepoint=127)) | st.text("ab1 Z_.-/:@+#&=?%~\\'(!,", max_size=20))
+def test_a_text_in_ascii_has_the_same_tokens_beside_another_script(text: str) -> None:
+    """The short way for plain English finds what the long one finds."""
+    assert [*index_tokens(text), "雪"] == index_tokens(f"{text} 雪")

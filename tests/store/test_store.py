@@ -114,3 +114,24 @@ async def test_a_store_that_cannot_be_opened_fails_the_start(tmp_path):
 
     with pytest.raises(Exception, match="not a database"):
         await thread.start()
+
+
+async def test_room_that_was_made_for_long_work_outlasts_shorter_work_within_it(tmp_path):
+    """A command alone has the same room after each part of it, and gives it back at the end."""
+
+    def room(store):
+        return [store.execute(f"PRAGMA {name}")[0][0] for name in ("cache_size", "wal_autocheckpoint")]
+
+    thread = StoreThread(lambda: Store.open(tmp_path / "m.db", ManualClock()))
+    await thread.start()
+    usual = await thread.call(room)
+    async with thread.roomy(alone=True):
+        most = await thread.call(room)
+        async with thread.roomy():
+            assert (thread.alone, await thread.call(room)) == (True, most)
+        assert (thread.alone, await thread.call(room)) == (True, most)
+    assert (thread.alone, await thread.call(room)) == (False, usual)
+    async with thread.roomy():
+        assert not thread.alone
+        assert usual != await thread.call(room) != most
+    await thread.close()
