@@ -59,5 +59,5 @@ def _change(store: Store, memory: Memory, request: HotRequest) -> dict[str, Any]
             with recorded(tx, agent, "hot --done"):
                 return {"done": finish_item(tx, agent, state, request.done)}
         with recorded(tx, agent, "hot --remove"):
-            section, name = remove_item(tx, agent, state, request.remove)
+            section, name = remove_item(tx, agent, state, request.remove or "")
             return {"removed": name, "section": section}

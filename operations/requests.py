@@ -120,8 +120,11 @@ class HotRequest(Request):
             extra_json_schema={"metavar": "KEY JSON"},
         ),
     ] = None
-    done: Annotated[str, Meta(description="Finish the task with this id or text.")] = ""
-    remove: Annotated[str, Meta(description="Take the item with this id, text or name out of hot state.")] = ""
+    done: Annotated[str, Meta(description="Finish the task with this id or text.", min_length=1)] | None = None
+    remove: (
+        Annotated[str, Meta(description="Take the item with this id, text or name out of hot state.", min_length=1)]
+        | None
+    ) = None
     rebuild: Annotated[bool, Meta(description="Write MEMORY.md's managed block again.")] = False
 
 
@@ -135,7 +138,7 @@ class TreeRequest(Request):
         tuple[str, str] | None,
         Meta(description="PATH DESC; add a node, or describe it anew.", extra_json_schema={"metavar": "PATH DESC"}),
     ] = None
-    remove: Annotated[str, Meta(description="Remove a node that holds no facts.")] = ""
+    remove: Annotated[str, Meta(description="Remove a node that holds no facts.", min_length=1)] | None = None
     prune: Annotated[bool, Meta(description="Remove empty nodes without activity for 60 days.")] = False
 
 

@@ -1,5 +1,6 @@
 """`hot`, `tree` and `undo` change what an agent has before it, and every change can be taken back."""
 
+import msgspec
 import pytest
 from memoryd.errors import NoInputError, TryLaterError, UsageError
 
@@ -42,6 +43,13 @@ async def test_done_and_remove_name_what_exists(mind):
         await mind.ask("hot", done="Measure twice")
     with pytest.raises(UsageError):
         await mind.ask("hot", done="Measure twice", remove="Measure twice")
+
+
+@pytest.mark.parametrize(("command", "flag"), [("hot", "done"), ("hot", "remove"), ("tree", "remove")])
+async def test_a_name_that_is_empty_is_refused_and_not_taken_for_none(mind, command, flag):
+    """`hot --done "$TASK"` with an empty variable finishes nothing, and says so instead of showing the state."""
+    with pytest.raises(msgspec.ValidationError, match="length >= 1"):
+        await mind.ask(command, **{flag: ""})
 
 
 async def test_the_tree_shows_as_the_original_shows_it(mind):
