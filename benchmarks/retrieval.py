@@ -9,6 +9,7 @@ or downloaded. Each workspace gets a daemon of its own. The folder's own `baseli
 
 import argparse
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,59 +25,83 @@ from machine import machine
 from table import median, p95
 
 KEPT = 50
-AT = (5, 10)
+MEASURES = ("R@5", "R@10", "MRR", "nDCG@10")
+_ALL, _AUDITED = "all", "all, audited gold"
+_WIDTH = 78
 Place = tuple[str, int]
+Figures = dict[str, float]
 
 
-class Score(NamedTuple):
-    """Means over the questions of one set; times in milliseconds."""
+class Asked(NamedTuple):
+    """One question: the places of each result, best first, and how long it took [ms]."""
 
-    questions: int
-    recall_5: float
-    recall_10: float
-    mrr: float
-    p50: float
-    p95: float
+    question: dict[str, Any]
+    results: list[set[Place]]
+    ms: float
 
 
 def main(*names: str, baselines: bool = True) -> int:
-    """Print one table a set; 66 when there is no folder."""
+    """Print one table a set; 66 when there is no folder, 1 when the baselines cannot run."""
     folder = Path(os.environ.get("MEMORYD_BENCH", ""))
     sets = names or sorted(path.parent.name for path in folder.glob("*/queries.jsonl"))
     if "MEMORYD_BENCH" not in os.environ or not sets:
         print("No retrieval sets: set MEMORYD_BENCH to the folder that holds them.", file=sys.stderr)
         return 66
-    for name in sets:
-        score = measure(folder / name)
-        print(f"\n{name}, {score.questions} questions{'':<20}{'R@5':>8}{'R@10':>8}{'MRR':>8}{'p50 ms':>8}{'p95 ms':>8}")
-        print(
-            f"  {'memoryd, through the socket':<48}{score.recall_5:>8.3f}{score.recall_10:>8.3f}{score.mrr:>8.3f}"
-            f"{score.p50:>8.1f}{score.p95:>8.1f}",
-            flush=True,
-        )
-        for system, figures in _baselines(folder, name) if baselines else ():
-            print(f"  {system[:70]:<48}" + "".join(f"{figures[measure]:>8.3f}" for measure in ("R@5", "R@10", "MRR")))
-    return 0
+    ran = [_table(folder, name, baselines) for name in sets]
+    return 0 if all(ran) else 1
 
 
-def measure(folder: Path) -> Score:
+def _table(folder: Path, name: str, baselines: bool) -> bool:
+    asked = ask_all(folder / name)
+    times = [each.ms for each in asked]
+    widths = [len(result) for each in asked for result in each.results]
+    print(f"\n{f'{name}, {len(asked)} questions':<{_WIDTH}}" + "".join(f"{measure:>9}" for measure in MEASURES))
+    ours = {_ALL: figures_of(asked, "gold")}
+    if any(each.question.get("gold_audited") for each in asked):
+        ours[_AUDITED] = figures_of(asked, "gold_audited")
+    for gold, figures in ours.items():
+        _row("memoryd, through the socket" + _said(gold), figures)
+    rows = _baselines(folder, name) if baselines else []
+    for system, found in rows or ():
+        for gold in ours:
+            _row(system + _said(gold), found[gold])
+    if rows:
+        _compare(ours[_ALL], [(system, found[_ALL]) for system, found in rows])
+    width = sum(widths) / max(len(widths), 1)
+    print(f"  p50 {median(times):.1f} ms, p95 {p95(times):.1f} ms; a result is {width:.2f} lines wide", flush=True)
+    return rows is not None
+
+
+def _said(gold: str) -> str:
+    return "" if gold == _ALL else "; audited gold"
+
+
+def _row(what: str, figures: Figures) -> None:
+    print(
+        f"  {what[: _WIDTH - 3]:<{_WIDTH - 2}}" + "".join(f"{figures[measure]:>9.3f}" for measure in MEASURES),
+        flush=True,
+    )
+
+
+def _compare(ours: Figures, rows: list[tuple[str, Figures]]) -> None:
+    """Beside each of our figures the best that any baseline reaches."""
+    for measure in MEASURES:
+        system, best = max(rows, key=lambda row: row[1][measure])
+        verdict = "above" if ours[measure] > best[measure] else "NOT ABOVE"
+        print(f"  {measure}: {ours[measure]:.4f}, {verdict} {best[measure]:.4f} of {system}")
+
+
+def ask_all(folder: Path) -> list[Asked]:
     """Ask every question of one set that has an answer."""
-    asked: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    workspaces = {each["workspace"] for each in _lines(folder / "map.jsonl")}
+    questions: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for each in _lines(folder / "queries.jsonl"):
         if each["gold"]:
-            asked[each["workspace"]].append(each)
-    scores: list[tuple[float, float, float]] = []
-    times: list[float] = []
-    for name in sorted(workspaces):
-        _ask(folder / name, asked[name], scores, times)
-    means = [sum(column) / len(scores) for column in zip(*scores, strict=True)]
-    return Score(len(scores), *means, median(times), p95(times))
+            questions[each["workspace"]].append(each)
+    workspaces = {each["workspace"] for each in _lines(folder / "map.jsonl")}
+    return [asked for name in sorted(workspaces) for asked in _ask(folder / name, questions[name])]
 
 
-def _ask(
-    workspace: Path, questions: list[dict[str, Any]], scores: list[tuple[float, float, float]], times: list[float]
-) -> None:
+def _ask(workspace: Path, questions: list[dict[str, Any]]) -> Iterator[Asked]:
     with machine() as one:
         shutil.copytree(workspace / "memory", one.notes, dirs_exist_ok=True)
         one.start()
@@ -83,8 +109,7 @@ def _ask(
         for each in questions:
             started = time.perf_counter()
             hits = one.ask("POST", "/v1/retrieve", {"query": each["question"], "limit": KEPT})
-            times.append((time.perf_counter() - started) * 1000)
-            scores.append(_scored([_places(hit) for hit in hits], {(g["file"], g["line"]) for g in each["gold"]}))
+            yield Asked(each, [_places(hit) for hit in hits], (time.perf_counter() - started) * 1000)
 
 
 def _places(hit: dict[str, Any]) -> set[Place]:
@@ -95,15 +120,38 @@ def _places(hit: dict[str, Any]) -> set[Place]:
     }
 
 
-def _scored(results: list[set[Place]], gold: set[Place]) -> tuple[float, float, float]:
-    """Recall at 5 and at 10, and the reciprocal rank of the first answer; a fact with several places covers all."""
-    recalls = [len(gold & set().union(*results[:at])) / len(gold) for at in AT]
-    first = next((rank for rank, places in enumerate(results, 1) if gold & places), 0)
-    return recalls[0], recalls[1], 1 / first if first else 0.0
+def figures_of(asked: list[Asked], gold: str) -> Figures:
+    """The means over all questions against `gold`, or against the plain gold where a question has no such."""
+    scores = [
+        scored(each.results, {(g["file"], g["line"]) for g in each.question.get(gold) or each.question["gold"]})
+        for each in asked
+    ]
+    return {measure: sum(score[measure] for score in scores) / len(scores) for measure in MEASURES}
 
 
-def _baselines(folder: Path, name: str) -> list[tuple[str, dict[str, float]]]:
-    """The figures of the folder's baselines over one set, best first; none where they cannot run."""
+def scored(results: list[set[Place]], gold: set[Place]) -> Figures:
+    """Recall at 5 and 10, the reciprocal rank of the first answer, and nDCG@10 in which each answer counts once.
+
+    A fact with several places covers all of them.
+    """
+    seen: set[Place] = set()
+    new = []
+    for places in results:
+        new.append(len(places & gold - seen))
+        seen |= places & gold
+    first = next((rank for rank, count in enumerate(new, 1) if count), 0)
+    gain = sum(count / math.log2(rank + 1) for rank, count in enumerate(new[:10], 1))
+    best = sum(1 / math.log2(rank + 1) for rank in range(1, min(10, len(gold)) + 1))
+    return {
+        "R@5": sum(new[:5]) / len(gold),
+        "R@10": sum(new[:10]) / len(gold),
+        "MRR": 1 / first if first else 0.0,
+        "nDCG@10": min(1.0, gain / best),
+    }
+
+
+def _baselines(folder: Path, name: str) -> list[tuple[str, dict[str, Figures]]] | None:
+    """The figures of the folder's baselines over one set, best first; None where they cannot run."""
     script = folder / "baselines.py"
     with tempfile.TemporaryDirectory() as scratch:
         figures = Path(scratch) / "figures.json"
@@ -114,14 +162,14 @@ def _baselines(folder: Path, name: str) -> list[tuple[str, dict[str, float]]]:
         )  # fmt: skip
         if done.returncode:
             print(f"  no baselines: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}")
-            return []
+            return None
         results = json.loads(figures.read_text("utf-8"))
     rows = [
-        (f"{system}{' (title)' if set_ != name else ''}", found["all"])
+        (f"{system}{' (title)' if set_ != name else ''}", found)
         for set_ in sets
         for system, found in results[set_].items()
     ]
-    return sorted(rows, key=lambda row: -row[1]["R@5"])
+    return sorted(rows, key=lambda row: -row[1][_ALL]["R@5"])
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
