@@ -77,7 +77,7 @@ def scope_of(store: Store, agents: Sequence[str] | None, limit: int) -> Scope:
         " (SELECT block FROM search_index_data WHERE id = 1)"
     )
     everything = Scope(_number(last), _rows_in(record), agents, "", max(KEPT, limit), max(_ENOUGH, limit))
-    if not agents or first_agent == last_agent:
+    if not agents or first_agent == last_agent in agents:
         return everything
     owners = [Term(owner_token(agent), 1.0) for agent in agents]
     own = sum(_spread(store, each, everything.last) for each in owners)

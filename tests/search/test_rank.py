@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from memoryd.search import find
 from memoryd.search.candidates import RANKED
 from memoryd.search.rank import Found
+from memoryd.store import Store
 
 TODAY = 20_500
 
@@ -360,3 +361,21 @@ def test_common_words_alone_find_the_fact_that_has_them_all(memory: Any) -> None
 
 def _found(memory: Any, query: str) -> list[Found]:
     return find(memory.store, query, agents=["default"], limit=5, today=TODAY)
+
+
+def test_a_strangers_question_is_kept_to_entries_of_its_own(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside one agent's many facts a stranger's question is kept to entries of its own from the first look on."""
+    memory.add_all([(f"The heron visits the ferry port {n}", TODAY) for n in range(300)])
+    asked = []
+    plain = Store.execute
+
+    def noted(self: Store, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        asked.append(parameters)
+        return plain(self, sql, parameters)
+
+    monkeypatch.setattr(Store, "execute", noted)
+
+    assert memory.ask("heron ferry port", agents=["stranger"]) == []
+    looks = [each for parameters in asked for each in parameters if "heron" in str(each)]
+    assert looks
+    assert all("@stranger" in each for each in looks)
