@@ -1,27 +1,18 @@
 """Replies as people read them. Loaded only when somebody looks: rich costs more than a whole `memoryd status`."""
 
 import contextlib
-import datetime as dt
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from .people_doctor import show_doctor
 from .people_memory import LAYOUTS
-
-_STATE_STYLES = {
-    "ok": "green",
-    "native": "green",
-    "off": "dim",
-    "starting": "cyan",
-    "pending": "cyan",
-    "polling": "yellow",
-}
-_FAILED = "red"
+from .people_status import show_status
+from .people_times import duration, moment
 
 
 def show_reply(command: str, reply: Any, console: Console | None = None) -> None:
@@ -52,99 +43,6 @@ def progress_bar(what: str, console: Console | None = None) -> Iterator[Callable
             )
 
         yield report
-
-
-def show_status(status: dict[str, Any], console: Console) -> None:
-    """Eight lines, then a table of what is wrong with a fix each."""
-    for name, line in _status_lines(status):
-        console.print(Text(f"{name:<10}", "bold"), line, sep="", soft_wrap=True)
-    if table := _problem_table(status):
-        console.print(table)
-
-
-def live_view(status: dict[str, Any], now: float) -> Group:
-    """The status as one picture that is drawn again and again, with the last saves; `now` in epoch seconds."""
-    if "error" in status:
-        return Group(Text(status["error"]["message"], _FAILED), Text(status["error"]["hint"], "dim"))
-    lines = [Text.assemble((f"{name:<10}", "bold"), line) for name, line in _status_lines(status)]
-    saves = Table("saved note", "when", "searchable after", box=None, padding=(0, 2, 0, 0))
-    for save in reversed(status.get("saves", [])):
-        saves.add_row(Text(save["path"]), _ago(max(0.0, now - save["at"])), f"{save['latency_s'] * 1000:,.0f} ms")
-    tables = [table for table in (saves if saves.row_count else None, _problem_table(status)) if table is not None]
-    return Group(*lines, *(part for table in tables for part in (Text(""), table)))
-
-
-def _problem_table(status: dict[str, Any]) -> Table | None:
-    problems = _problems(status)
-    if not problems:
-        return None
-    table = Table("problem", "what", "fix", box=None, padding=(0, 2, 0, 0))
-    for problem in problems:
-        table.add_row(*(Text(cell) for cell in problem))
-    return table
-
-
-def _status_lines(status: dict[str, Any]) -> Iterator[tuple[str, Text]]:
-    watcher, notes, sync = status["watcher"], status["notes"], status["sync"]
-    yield (
-        "memoryd",
-        _line(_state(status["state"]), status["version"], f"up {duration(status['uptime_s'])}", f"pid {status['pid']}"),
-    )
-    yield "workspace", Text(status["workspace"])
-    yield (
-        "watcher",
-        _line(
-            _state(watcher["state"]),
-            f"last event {_ago(watcher.get('last_event_age_s'))}",
-            f"last scan {_ago(watcher.get('last_scan_age_s'))}",
-        ),
-    )
-    yield (
-        "notes",
-        _line(
-            f"{notes['known']:,} known",
-            f"{notes['with_findings']:,} with findings",
-            f"{len(notes['unreadable']):,} unreadable",
-            f"{notes['unmatched']:,} unmatched",
-        ),
-    )
-    yield "pending", Text(f"{status['pending']:,} to take in")
-    agents = status["agents"].values()
-    yield (
-        "facts",
-        _line(*(f"{sum(a['facts'][tier] for a in agents):,} {tier}" for tier in ("hot", "warm", "cold", "frozen"))),
-    )
-    yield (
-        "agents",
-        _line(
-            *(f"{name} ({a['hot_bytes']:,} bytes hot, {a['tree_nodes']} nodes)" for name, a in status["agents"].items())
-        ),
-    )
-    yield "cloud", _cloud(sync)
-
-
-def _cloud(sync: dict[str, Any]) -> Text:
-    parts: list[Text | str] = [_state(sync["state"])]
-    if sync["state"] != "off":
-        parts += [f"{sync['pending_rows']:,} rows to send", f"last confirmed {moment(sync['last_ok_at'])}"]
-    if sync.get("next_retry_in_s") is not None:
-        parts.append(f"next try in {duration(sync['next_retry_in_s'])}")
-    return _line(*parts)
-
-
-_FIXES = {
-    "unreadable": "Check the file's owner and mode.",
-    "quarantined": "Look at the file; it stays as it is, and so does what was known of it.",
-}
-
-
-def _problems(status: dict[str, Any]) -> list[tuple[str, str, str]]:
-    found = [(w["code"], w["message"], w["fix"]) for w in status["warnings"]]
-    for state in ("unreadable", "quarantined"):
-        for each in status["notes"][state]:
-            path, reason = (each["path"], each.get("reason", "")) if isinstance(each, dict) else (str(each), "")
-            found.append((state, f"{path}: {reason}" if reason else path, _FIXES[state]))
-    return found
 
 
 def show_hits(reply: Any, console: Console) -> None:
@@ -197,7 +95,7 @@ def show_verify(reply: dict[str, Any], console: Console) -> None:
     if reply["equal"]:
         console.print(Text(f"This memory and the cloud are equal{pending}.", "green"))
         return
-    console.print(Text(f"This memory and the cloud differ{pending}:", _FAILED))
+    console.print(Text(f"This memory and the cloud differ{pending}:", "red"))
     for each in reply["differences"]:
         console.print(Text(f"  device {each['device']}, segment {each['idx']}: {each['what']}"), soft_wrap=True)
 
@@ -215,11 +113,11 @@ def show_restore(reply: dict[str, Any], console: Console) -> None:
     for path in reply.get("left_as_they_are", []):
         console.print(Text(f"Left as it is: {path}"), soft_wrap=True)
     for path, reason in reply.get("incomplete", {}).items():
-        console.print(Text(f"Incomplete: {path}: {reason}", _FAILED), soft_wrap=True)
+        console.print(Text(f"Incomplete: {path}: {reason}", "red"), soft_wrap=True)
     if reply["verified"]:
         console.print(Text("Verified.", "green"))
     else:
-        console.print(Text("NOT verified: run memoryd verify.", _FAILED))
+        console.print(Text("NOT verified: run memoryd verify.", "red"))
 
 
 def show_rescan(reply: dict[str, Any], console: Console) -> None:
@@ -275,38 +173,6 @@ def _plain(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return words[value]
     return "none" if value in ([], {}) else str(value)
-
-
-def _line(*parts: Text | str) -> Text:
-    return Text(" · ").join([part if isinstance(part, Text) else Text(part) for part in parts])
-
-
-def _state(state: str) -> Text:
-    return Text(state, _STATE_STYLES.get(state, _FAILED))
-
-
-def duration(seconds: float) -> str:
-    """`42 s`, `3 min`, `5 h 10 min` or `3 d 4 h`."""
-    if seconds < 90:
-        return f"{seconds:.3g} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 24:
-        return f"{hours} h {minutes} min"
-    return f"{hours // 24} d {hours % 24} h"
-
-
-def _ago(seconds: float | None) -> str:
-    return "never" if seconds is None else f"{duration(seconds)} ago"
-
-
-def moment(value: float | None) -> str:
-    """A wall time in seconds since 1970, in the reader's time zone."""
-    if value is None:
-        return "never"
-    return dt.datetime.fromtimestamp(value, dt.UTC).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 _LAYOUTS: dict[str, Callable[[Any, Console], None]] = {

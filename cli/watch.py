@@ -52,7 +52,7 @@ def _lines() -> Iterator[Callable[[Any], None]]:
 def _live() -> Iterator[Callable[[Any], None]]:
     from rich.live import Live
 
-    from .people import live_view
+    from .people_status import live_view
 
     with Live(auto_refresh=False, screen=True) as view:
         yield lambda status: view.update(live_view(status, time.time()), refresh=True)

@@ -3,7 +3,9 @@
 import io
 
 import pytest
-from memoryd.cli.people import duration, live_view, progress_bar, show_reply
+from memoryd.cli.people import progress_bar, show_reply
+from memoryd.cli.people_status import live_view
+from memoryd.cli.people_times import duration
 from rich.console import Console
 
 STATUS = {
