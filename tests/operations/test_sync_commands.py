@@ -279,6 +279,31 @@ async def test_a_memory_is_encrypted_joined_and_restored_by_command(new_mind, cl
         await one.ask("sync", wait=True)
 
 
+async def test_encryption_is_claimed_only_where_the_cloud_holds_no_words(new_mind, cloud, sqld, unpacked):
+    """S4: off by default, and said so before anything is sent; with a key neither logs nor picture hold a word."""
+    one = await new_mind(**cloud)
+    await one.note(DAY, "- The heron fishes\n")
+
+    def words():
+        """All that the logs in the cloud say, as far as they can be unpacked."""
+        blobs = "".join(f'"base64": "{payload}"' for (payload,) in sqld.query("SELECT payload FROM segments"))
+        return b"".join(unpacked(blobs.encode())).decode("utf-8", "replace")
+
+    before = await one.ask("sync", dry_run=True)
+    await one.ask("sync", wait=True)
+
+    assert before["encrypted"] is False
+    assert "heron" in words()
+    assert sqld.query("SELECT count(*) FROM cold_memories WHERE text LIKE '%heron%'") == [["1"]]
+    await one.ask("key", action="init")
+    await one.note(DAY, "- The heron fishes\n- The heron sleeps\n")
+    after = await one.ask("sync", dry_run=True)
+    await one.ask("sync", wait=True)
+    assert (after["encrypted"], after["picture_rows"]) == (True, 0)
+    assert "heron" not in words()
+    assert sqld.query("SELECT count(*) FROM cold_memories") == [["0"]]
+
+
 async def test_a_rotation_that_was_cut_off_never_shows_a_key_that_opens_nothing(new_mind, cloud, sqld, monkeypatch):
     """`key show` gives the key of the cloud, says that another waits, and the next rotation goes on with that one."""
     one = await new_mind(**cloud)
