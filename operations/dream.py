@@ -115,7 +115,7 @@ class _Dream:
         return reply
 
     async def _step(self, work: Callable[[Store], T], priority: Priority = Priority.BULK) -> T:
-        self._reply.paused += await self._memory.undisturbed()
+        self._reply.paused += await self._memory.asking.undisturbed()
         return await self._memory.thread.call(work, priority=priority)
 
     async def _contradictions(self) -> None:

@@ -2,11 +2,9 @@
 
 import asyncio
 import logging
-import math
 import os
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterable
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -17,19 +15,19 @@ import msgspec
 from .. import __version__
 from ..clock import Clock
 from ..config import Places, Settings, checked_name
-from ..errors import ConfigError, MemorydError, UnavailableError, UsageError
+from ..errors import MemorydError, UsageError
 from ..search.aliases import Aliases
 from ..search.language import Language
 from ..store import Store
 from ..store.thread import Priority, StoreThread
 from ..sync.hrana import CloudClient
 from ..sync.key_store import KeyStore
-from ..sync.seal import KeyRing
 from ..sync.service import SyncService
+from .asking import Asking
 from .critical import agent_numbers, critical_state
 from .former import missing_of_former
 from .intake import Intake
-from .opening import open_store, write_device_file
+from .opening import existing_workspace, keys_at_start, open_store, write_device_file
 from .pages import PageKeeper
 from .reads import Reads
 from .rebuild import Rebuilt, mark_damaged, pages_wait, rebuilt
@@ -39,6 +37,7 @@ from .settle import Settler
 from .snapshots import SnapshotKeeper, copies_done, copies_wait
 from .table import Operation, Outcome
 from .unfinished import Unfinished
+from .watch_report import WatchReport
 
 log = logging.getLogger(__name__)
 
@@ -47,30 +46,6 @@ RESCAN_S = 300.0
 
 Progress = Callable[[dict[str, Any]], None]
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
-
-
-async def _nobody_watches() -> bool:
-    return True
-
-
-class WatchReport(msgspec.Struct):
-    """What the daemon's watcher says of itself. Times are monotonic seconds, None if it never happened."""
-
-    state: str = "degraded"
-    alive: bool = False
-    events: int = 0
-    rebuilds: int = 0
-    pending: int = 0
-    last_event: float | None = None
-    next_scan: float | None = None
-    warnings: list[tuple[str, str, str]] = []
-    """`(code, message, fix)`."""
-    caught_up: Callable[[], Awaitable[bool]] = _nobody_watches
-    """Whether the watcher has told of everything that happened to notes before the call."""
-
-
-_KEYRING_LIMIT_S = 5.0
-"""How long opening waits for the keyring, which may ask a person to unlock it."""
 
 
 class Memory:
@@ -121,11 +96,7 @@ class Memory:
         """Held while a dream of any agent goes on."""
         self.dreams: DreamStatus | None = None
         """The last dream of this process; None before the first."""
-        self.asked_at = -math.inf
-        """Monotonic time at which the last request came or was answered; status does not count."""
-        self._answering = 0
-        self._unasked = asyncio.Event()
-        self._unasked.set()
+        self.asking = Asking(clock)
         self._copies_lock = asyncio.Lock()
 
     @classmethod
@@ -147,7 +118,7 @@ class Memory:
         of an older memoryd is refused with `StoreOlderError`.
         """
         clock = clock or Clock()
-        workspace = _existing_workspace(places)
+        workspace = existing_workspace(places)
         thread = StoreThread(lambda: open_store(places, workspace, clock, may_upgrade=may_upgrade))
         await thread.start()
         try:
@@ -166,7 +137,7 @@ class Memory:
                     critical=memory._critical,
                     on_new_device=memory._take_device,
                     on_reread=memory._read_again,
-                    keys=await _keys_at_start(store),
+                    keys=await keys_at_start(store),
                     load_keys=store.load,
                 )
             await memory.intake.load()
@@ -236,35 +207,15 @@ class Memory:
             if operation.name in ("dream", "status"):
                 reply = await operation.load()(self, request)
             else:
-                with self._answered():
+                with self.asking.answering():
                     reply = await operation.load()(self, request)
         finally:
             _progress.reset(mark)
         return reply if isinstance(reply, Outcome) else Outcome(reply)
 
-    @contextmanager
-    def _answered(self) -> Iterator[None]:
-        self._answering += 1
-        self.asked_at = self.clock.monotonic()
-        self._unasked.clear()
-        try:
-            yield
-        finally:
-            self._answering -= 1
-            self.asked_at = self.clock.monotonic()
-            if not self._answering:
-                self._unasked.set()
-
-    async def undisturbed(self) -> bool:
-        """Return when nobody waits for an answer; whether that took a pause."""
-        paused = not self._unasked.is_set()
-        await self._unasked.wait()
-        return paused
-
     def is_idle(self, for_s: float) -> bool:
         """Whether nothing goes on, and nobody has asked anything for so many seconds."""
-        quiet = not self._answering and self.clock.monotonic() - self.asked_at >= for_s
-        return quiet and self.activity == "idle" and not self.pending
+        return self.asking.is_quiet(for_s) and self.activity == "idle" and not self.pending
 
     def _refuse_case_twin(self, agent: str) -> None:
         """Ids that differ by case only are refused: on some file systems they would share one page."""
@@ -370,24 +321,3 @@ def report_progress(**values: Any) -> None:
     """Tell whoever asked for the running operation how far it is."""
     if (progress := _progress.get()) is not None:
         progress(values)
-
-
-def _existing_workspace(places: Places) -> Path:
-    if places.workspace is None:
-        raise ConfigError(
-            "No workspace is named, and this folder holds neither memory/ nor MEMORY.md.",
-            "Use --workspace FOLDER, set MEMORYD_WORKSPACE, or run: memoryd init FOLDER",
-        )
-    if not places.workspace.is_dir():
-        raise ConfigError(f"The workspace {places.workspace} does not exist.", f"Run: memoryd init {places.workspace}")
-    return places.workspace.resolve()
-
-
-async def _keys_at_start(store: KeyStore) -> KeyRing:
-    """The keys, as far as they are there at this moment: a keyring may start later than this process, or be locked."""
-    if not store.in_keyring:
-        return store.load()
-    try:
-        return await asyncio.wait_for(asyncio.to_thread(store.load), _KEYRING_LIMIT_S)
-    except (TimeoutError, UnavailableError):
-        return KeyRing()  # the exchange asks again, and says so

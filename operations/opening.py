@@ -1,5 +1,6 @@
 """Opening the store of one instance: whose workspace it is, and which device this is."""
 
+import asyncio
 import os
 import platform
 from pathlib import Path
@@ -9,12 +10,16 @@ import msgspec
 from ..clock import Clock
 from ..config import Places
 from ..crash import crash_point
-from ..errors import AccessError, ConfigError, StoreDamagedError
+from ..errors import AccessError, ConfigError, StoreDamagedError, UnavailableError
 from ..store import Store
 from ..store.rekey import COMPARE_WITH
+from ..sync.key_store import KeyStore
 from ..sync.scratch import sweep_scratch
+from ..sync.seal import KeyRing
 from .rebuild import finish, mark_damaged, put_right
 
+_KEYRING_LIMIT_S = 5.0
+"""How long opening waits for the keyring, which may ask a person to unlock it."""
 _JSON = msgspec.json.Encoder()
 
 
@@ -104,3 +109,25 @@ def _know_device(store: Store, places: Places) -> None:
             tx.set_meta(COMPARE_WITH, "".join(succeeds))
     if former != store.device:
         write_device_file(places, store.device)
+
+
+def existing_workspace(places: Places) -> Path:
+    """The workspace's folder, resolved; raises `ConfigError` where none is named or it does not exist."""
+    if places.workspace is None:
+        raise ConfigError(
+            "No workspace is named, and this folder holds neither memory/ nor MEMORY.md.",
+            "Use --workspace FOLDER, set MEMORYD_WORKSPACE, or run: memoryd init FOLDER",
+        )
+    if not places.workspace.is_dir():
+        raise ConfigError(f"The workspace {places.workspace} does not exist.", f"Run: memoryd init {places.workspace}")
+    return places.workspace.resolve()
+
+
+async def keys_at_start(store: KeyStore) -> KeyRing:
+    """The keys, as far as they are there at this moment: a keyring may start later than this process, or be locked."""
+    if not store.in_keyring:
+        return store.load()
+    try:
+        return await asyncio.wait_for(asyncio.to_thread(store.load), _KEYRING_LIMIT_S)
+    except (TimeoutError, UnavailableError):
+        return KeyRing()  # the exchange asks again, and says so

@@ -293,7 +293,7 @@ async def test_the_daemons_dream_looks_only_where_something_changed(mind):
 async def test_what_comes_during_a_dream_is_for_the_next_one(mind):
     """A fact that is stored after the dream looked for new ones is not passed over by the dreams of the half hours."""
     await store(mind, "Rule one alpha beta", "Rule one alpha beta gamma", SHORT)
-    undisturbed, steps = mind.memory.undisturbed, []
+    undisturbed, steps = mind.memory.asking.undisturbed, []
 
     async def next_step():
         steps.append(1)
@@ -301,7 +301,7 @@ async def test_what_comes_during_a_dream_is_for_the_next_one(mind):
             await store(mind, LONG)
         return await undisturbed()
 
-    mind.memory.undisturbed = next_step
+    mind.memory.asking.undisturbed = next_step
     (first,) = await dream_all(mind.memory, deep=True)
     assert len(steps) >= 8
     assert await has_changed(mind.memory, "default", deep=False)
@@ -320,7 +320,7 @@ async def test_a_request_during_a_dream_is_answered_first(mind):
     lines = "".join(f"- Lesson: rule {n:03d} alpha beta\n- Lesson: rule {n:03d} alpha beta gamma\n" for n in range(60))
     await mind.note("memory/2026-02-10.md", "# Writing\n" + lines)
     order, begun = [], asyncio.Event()
-    undisturbed = mind.memory.undisturbed
+    undisturbed = mind.memory.asking.undisturbed
 
     async def next_step():
         order.append("step")
@@ -331,12 +331,12 @@ async def test_a_request_during_a_dream_is_answered_first(mind):
 
     async def ask():
         await begun.wait()
-        with mind.memory._answered():
+        with mind.memory.asking.answering():
             for _ in range(30):
                 await mind.memory.thread.call(lambda store: store.rev, priority=Priority.READ)
             order.append("answered")
 
-    mind.memory.undisturbed = next_step
+    mind.memory.asking.undisturbed = next_step
     reply, _ = await asyncio.gather(mind.ask("dream"), ask())
 
     assert order.index("answered") == 10
