@@ -80,6 +80,8 @@ def _in_words(what: str) -> str:
     """What a checked value lacks, for people."""
     if what == "Expected `str` of length >= 1":
         return "is empty"
+    if "matching regex" in what:
+        return "has characters that it must not have, or is too long"
     if match := _BOUND.fullmatch(what):
         most = match["sign"] == "<="
         if match["of"]:

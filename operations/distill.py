@@ -1,6 +1,7 @@
 """`distill`: one fact out of a conversation, by rules or by a language model whose answer is checked."""
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ Keep every URL, command and path that matters. Answer with JSON only:
 
 Conversation:
 {text}"""
+_SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _WORD = re.compile(r"[A-Za-z]{3,}|\d+|[\u3400-\u9fff]")
 
 
@@ -85,8 +87,19 @@ def _accepted(answer: Any, text: str, max_bytes: int) -> Distilled | None:
 
 def _metadata(text: str) -> dict[str, list[str]]:
     """What no distillation may lose: the URLs, commands and paths of the text."""
-    found = gather(text.splitlines(), [], [])
+    lines = text.splitlines()
+    found = gather(lines, [*_SPAN.findall(text), *_fenced(lines)], [])
     return {"urls": found.urls, "commands": found.commands, "paths": found.paths}
+
+
+def _fenced(lines: Iterable[str]) -> Iterator[str]:
+    """The lines of code fences."""
+    inside = False
+    for line in lines:
+        if line.lstrip().startswith(("```", "~~~")):
+            inside = not inside
+        elif inside:
+            yield line.strip()
 
 
 def _words(text: str) -> set[str]:

@@ -81,6 +81,11 @@ def test_a_wrong_value_is_refused_naming_its_flag(arguments, named):
         (r.StoreRequest, ["--text", "", "--category", "b"], "--text is empty."),
         (r.StoreRequest, ["--text", "a", "--category", "b", "--importance", "5"], "--importance has to be at most 1."),
         (r.RetrieveRequest, ["--query", "a", "--limit", "0"], "--limit has to be at least 1."),
+        (
+            r.ColdRequest,
+            ["--query", "a", "--agent-id", "../x"],
+            "--agent-id has characters that it must not have, or is too long.",
+        ),
         (r.ColdRequest, ["--query", "a" * 10_001], "--query has more than 10000 characters."),
     ],
 )

@@ -110,6 +110,20 @@ async def test_a_model_invents_no_people_and_no_long_facts(mind, serve):
     assert len(found["distilled"]["fact"].encode()) <= 100
 
 
+async def test_urls_commands_and_paths_of_the_text_stay_beside_the_fact(mind):
+    """Also those of code spans and fences, which the shortened fact has no room for."""
+    text = (
+        "User: Let's restart it with `systemctl restart kestrel`, see https://a.example/x\n"
+        "Agent: Done, the log is in /var/log/kestrel.log:\n```\ngit clone https://b.example/r.git\nplain words\n```\n"
+    )
+
+    metadata = (await mind.ask("distill", text=text))["metadata"]
+
+    assert sorted(metadata["commands"]) == ["git clone https://b.example/r.git", "systemctl restart kestrel"]
+    assert metadata["urls"] == ["https://a.example/x", "https://b.example/r.git"]
+    assert metadata["paths"] == ["/var/log/kestrel.log"]
+
+
 async def test_without_an_endpoint_the_mode_is_rule(mind):
     """`--llm` alone does not make it so."""
     found = await mind.ask("distill", text=SEED, llm=True)
