@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -236,6 +237,7 @@ class Blocks:
             yield from inner
 
 
+@lru_cache(maxsize=1024)
 def fact_heading(raw: str) -> str:
     """A heading's words; its clock time stays, because it is part of its name."""
     text = fact_text(f"\u2063{raw}")

@@ -21,6 +21,8 @@ _LEADING = re.compile(
     rf"(?P<open>[\[(（【]?)[~≈约]?\s?(?:(?P<part>{_PARTS})\s?)?(?:{_DIGITS}|{_BARE}|{_HAN})"
     rf"{_AM_PM}?{_TAIL}(?P<close>[\])）】]?)(?=$|[\s\-–—:：,，、|·•]|[\u3400-\u9fff])[\s\-–—:：,，、|·•]*"
 )
+_MAY_LEAD = frozenset("[(（【~≈约" + "".join(part[0] for part in _PARTS.split("|")))
+"""With one of these, a digit or a blank begins whatever `_LEADING` matches."""
 _ANYWHERE = re.compile(rf"(?:(?P<part>{_PARTS})\s?)?(?:{_DIGITS}|{_BARE}|{_HAN}){_AM_PM}?")
 _DAY_PART_LEAD = re.compile(rf"(?:{_PARTS})\s?\d")
 
@@ -44,7 +46,8 @@ class LeadingTime(msgspec.Struct):
 
 def leading_time(text: str) -> LeadingTime | None:
     """The clock time that `text` starts with, or None. `5 点` counts only with a day part: 点 also means point."""
-    match = _LEADING.match(text)
+    first = text[:1]
+    match = _LEADING.match(text) if first in _MAY_LEAD or first.isdecimal() or first.isspace() else None
     if match is None or bool(match["open"]) != bool(match["close"]):
         return None
     if match["hour_han"] and not match["part"]:

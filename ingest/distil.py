@@ -28,14 +28,28 @@ def summary(text: str) -> str:
     return shortened(text, SUMMARY_BYTES)
 
 
+def short_forms(text: str) -> tuple[str, str]:
+    """`distilled` and `summary` of one text."""
+    body = _body(text)
+    return _shortened(body, DISTILLED_BYTES), _shortened(body, SUMMARY_BYTES)
+
+
 def shortened(text: str, limit: int) -> str:
     """At most `limit` bytes of UTF-8, the shortest form that keeps whole clauses where it can."""
-    body = " ".join(unicodedata.normalize("NFC", text).split())
-    body = _without(_FILLER, _without(_SPEAKER, body)) or body
+    return _shortened(_body(text), limit)
+
+
+def _body(text: str) -> str:
+    """The words that are worth shortening: without speaker and filler."""
+    body = " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())
+    return _without(_FILLER, _without(_SPEAKER, body)) or body
+
+
+def _shortened(body: str, limit: int) -> str:
     if _fits(body, limit):
         return body
-    bare = _ASIDE.sub("", body).strip() or body if ")" in body or "）" in body else body
-    if _fits(bare, limit):
+    bare = (_ASIDE.sub("", body).strip() or body) if ")" in body or "）" in body else body
+    if bare is not body and _fits(bare, limit):
         return bare
     heads = _heads(bare, _SENTENCE, limit)[:1] or _heads(bare, _CLAUSE, limit)[-1:]
     return heads[0] if heads else _cut(bare, limit)

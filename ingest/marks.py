@@ -13,6 +13,8 @@ _WORD = re.compile(
     r"|待做|已完成)\s*[:：]\s*"
 )
 _SIGN = re.compile(r"(?:(?P<open>☐|🔲|⬜)|(?P<done>☑|✔️?|✅(?=\s*~~)))\s*")
+_MAY_MARK = frozenset("[TDLNWIC待已☐🔲⬜☑✔✅")
+"""With one of these begins whatever one of the marks matches."""
 _BULLET = re.compile(r"[•·▪◦‣●○–—]\s+")
 
 _FINISHED = frozenset({"x", "-", "done", "complete", "completed", "canceled", "cancelled", "已完成", "完成"})
@@ -30,7 +32,7 @@ def split_mark(raw: str) -> tuple[str, str]:
     body = raw.lstrip()
     if (bullet := _BULLET.match(body)) is not None:
         body = body[bullet.end() :]
-    for pattern in (_BOX, _STATUS, _WORD, _SIGN):
+    for pattern in (_BOX, _STATUS, _WORD, _SIGN) if body[:1] in _MAY_MARK else ():
         if (match := pattern.match(body)) is not None:
             return _state(match), body[match.end() :]
     return "", body

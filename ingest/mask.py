@@ -8,6 +8,7 @@ masks are left alone, and masking twice changes nothing. Which spans are secrets
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from .encoding import Encoding, encoding_of
 from .mask_logins import BY_LOGIN
@@ -16,6 +17,46 @@ from .mask_rules import ALWAYS, BY_NEEDLE, Rule, Span
 from .mask_said import BY_SENTENCE
 
 MASK = re.compile(r"\[masked:[a-z_]+:[0-9a-f]{2}\]")
+_PARTS = (
+    "_",
+    "-",
+    ".",
+    "=",
+    "/",
+    ":",
+    "|",
+    "%",
+    "<",
+    " code",
+    "gh",
+    "wi",
+    "pass",
+    "pin",
+    "token",
+    "secret",
+    "key",
+    "pw",
+)
+_HAN_PARTS = (
+    "密",
+    "口令",
+    "账",
+    "帐",
+    "登",
+    "用",
+    "恢复",
+    "备",
+    "钥",
+    "令牌",
+    "助记词",
+    "门",
+    "开",
+    "解锁",
+    "应急",
+    "パ",
+    "비",
+)
+"""What many needles share, and what each of those in other scripts has."""
 _WINDOW = 1 << 18
 _ROUNDS = 5
 _PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
@@ -111,13 +152,23 @@ def _mask_once(text: str) -> tuple[str, int]:
 
 
 def _rules_for(lower: str) -> list[Rule]:
-    wanted = list(ALWAYS)
+    """The rules of whose needles one stands in the text; a part that it lacks rules out all needles with that part."""
+    parts = _PARTS if lower.isascii() else (*_PARTS, *_HAN_PARTS)
+    missing = tuple([part for part in parts if part not in lower])
+    if parts is _PARTS:
+        missing += _HAN_PARTS
+    return [*ALWAYS, *(rule for needles, rule in _needles_without(missing) if any(map(lower.__contains__, needles)))]
+
+
+@lru_cache(maxsize=1024)
+def _needles_without(missing: tuple[str, ...]) -> list[tuple[list[str], Rule]]:
+    """The rules with those of their needles that have none of these parts."""
+    found: list[tuple[list[str], Rule]] = []
     for needles, rule in (*BY_NEEDLE, *BY_PLACE, *BY_LOGIN, *BY_SENTENCE):
-        for needle in needles:
-            if needle in lower:
-                wanted.append(rule)
-                break
-    return wanted
+        left = [each for each in needles if not any(part in each for part in missing)]
+        if left:
+            found.append((left, rule))
+    return found
 
 
 def _replaced(text: str, spans: list[Span]) -> tuple[str, int]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from .cues import word_set
+from .cues import lowered, word_set
 from .mask_rules import Rule, Span
 from .mask_values import is_secret_value
 
@@ -74,7 +74,7 @@ _SAMBA = re.compile(r"\s-U[ \t]+['\"]?[\w.\\@-]{1,64}%(?P<value>[^\s'\"]{4,256})
 
 def _pairs(text: str) -> Iterator[Span]:
     """`login: admin / SECRET`, `账号密码：admin SECRET`: the second of two words behind a key that announces both."""
-    for match in _PAIR.finditer(_lowered(text)):
+    for match in _PAIR.finditer(lowered(text)):
         value = _trimmed(text, match)
         if value.isdigit() and (len(value) < 6 or match["name"].isdigit()):
             continue
@@ -84,7 +84,7 @@ def _pairs(text: str) -> Iterator[Span]:
 
 def _slashed(text: str) -> Iterator[Span]:
     """`login bob / SECRET`, `登录 nas：mira / SECRET`: made up, and not a second one of `step1 / step2`."""
-    for match in _SLASHED.finditer(_lowered(text)):
+    for match in _SLASHED.finditer(lowered(text)):
         value = _trimmed(text, match)
         behind = match.start("value") + len(value)
         value += "!" if text[behind : behind + 1] == "!" else ""  # of a short one it may be a part
@@ -102,7 +102,7 @@ def beside(pattern: re.Pattern[str], *, mixed: bool = True, lower: bool = False)
     """The value of a pattern, if it looks made up; `mixed` = it needs letters and digits."""
 
     def rule(text: str) -> Iterator[Span]:
-        for match in pattern.finditer(_lowered(text) if lower else text):
+        for match in pattern.finditer(lowered(text) if lower else text):
             value = _trimmed(text, match)
             if (_is_mixed(value) or not mixed) and is_secret_value(value, "password", strict=True, alone=True):
                 yield match.start("value"), match.start("value") + len(value), "password"
@@ -118,7 +118,7 @@ def _codes(text: str) -> Iterator[Span]:
 def _recovery(text: str) -> Iterator[Span]:
     """Codes behind `recovery codes:`, on its line and in the list right below."""
     looked = 0
-    for match in _RECOVERY.finditer(_lowered(text)):
+    for match in _RECOVERY.finditer(lowered(text)):
         at = match.end()
         if at < looked:  # its line was looked at with an earlier key
             continue
@@ -149,14 +149,6 @@ def _is_mixed(value: str) -> bool:
 def _trimmed(text: str, match: re.Match[str]) -> str:
     value = text[match.start("value") : match.end("value")]
     return re.split(r"[,;`\"']", value, maxsplit=1)[0].rstrip(_CLOSING)
-
-
-def _lowered(text: str) -> str:
-    """In lower case and of the same length."""
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join([char.lower() if len(char.lower()) == 1 else char for char in text])
 
 
 BY_LOGIN: tuple[tuple[tuple[str, ...], Rule], ...] = (

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
+from .cues import lowered
 from .mask_values import KeyKind, is_key_material, is_placeholder, is_secret_value
 
 Span: TypeAlias = tuple[int, int, str]
@@ -195,9 +196,7 @@ def _flags(text: str) -> Iterator[Span]:
 def _keyed(text: str) -> Iterator[Span]:
     """Values behind a key. The search goes on right behind the key, so a chain of keys hides nothing."""
     at = 0
-    lower = text.lower()
-    if len(lower) != len(text):  # a few capitals grow when they are lowered
-        lower = "".join([char.lower() if len(char.lower()) == 1 else char for char in text])
+    lower = lowered(text)
     while (found := KEY.search(lower, at)) is not None:
         at = found.end()
         key = text[found.start() : at]

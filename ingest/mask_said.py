@@ -1,9 +1,10 @@
 """Secrets that a sentence tells: `use SECRET as the password`, `changed it from OLD to NEW`, `密码从 OLD 换成 NEW`."""
 
 import re
+from collections.abc import Iterator
 
 from .mask_logins import beside
-from .mask_rules import Rule
+from .mask_rules import Rule, Span
 
 _KEY = r"(?:password|passwort|kennwort|passphrase|passcode|passwd|pwd|pw|pin(?: code)?|token|secret|api[ _-]?key)"
 _HAN_KEY = "(?:密码|密碼|口令|密钥|秘钥|令牌|token|pin)"
@@ -29,12 +30,23 @@ _HAN_NEW = re.compile(
     rf"(?:换成|改成|改为|变成|设成|设为|更新为|重置为)了?[ \t]?{_QUOTE}{_VALUE}"
 )
 
+_RULES = [beside(pattern, lower=True) for pattern in (_NAMED, _OLD, _NEW)]
+_HAN_RULES = [beside(pattern, lower=True) for pattern in (_HAN_NAMED, _HAN_OLD, _HAN_NEW)]
+
+
+def _said(text: str) -> Iterator[Span]:
+    for rule in _RULES:
+        yield from rule(text)
+    if not text.isascii():
+        for rule in _HAN_RULES:
+            yield from rule(text)
+
+
 BY_SENTENCE: tuple[tuple[tuple[str, ...], Rule], ...] = (
-    ((" as ", " is ", " for "), beside(_NAMED, lower=True)),
-    ((" from ",), beside(_OLD, lower=True)),
-    ((" to ",), beside(_NEW, lower=True)),
-    (("用",), beside(_HAN_NAMED, lower=True)),
-    (("从",), beside(_HAN_OLD, lower=True)),
-    (("成", "为"), beside(_HAN_NEW, lower=True)),
-)
-"""Rules like those of `mask_rules`: the needles that call for them, in lower case, and the rule."""
+    (
+        ("passw", "kennwort", "passphrase", "passcode", "pwd", "pw", "pin", "token", "secret", "api", "密码", "密碼",
+         "口令", "密钥", "秘钥", "令牌"),
+        _said,
+    ),
+)  # fmt: skip
+"""A rule like those of `mask_rules`: the needles that call for it, in lower case, and the rule."""

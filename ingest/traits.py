@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from .cues import Cue, CueGroup, word_set
+from .cues import Cue, CueGroup, lowered, word_set
 from .metadata import unique
 
 _MENTION = re.compile(r"(?<![\w.@])@([A-Za-z\u3400-\u9fff][\w-]{0,30})")
@@ -15,6 +15,10 @@ _PERSON = re.compile(
     rf"\s+|\b{_TITLE})"
     r"(?P<name>[A-Z][a-z]{1,20}(?:\s+[A-Z][a-z]{1,20})?)(?:\s*(?:,|and|&)\s+(?P<second>[A-Z][a-z]{1,20}))?\b"
 )
+_BEFORE_PERSON = (
+    "with", "ask", "met", "tell", "told", "call", "email", "from", "thank", "invite", "remind", "mr", "ms", "dr", "prof"
+)  # fmt: skip
+"""One of these stands in every text that `_PERSON` matches, in lower case."""
 _CAPITAL = re.compile("[A-Z]")
 _SPEAKER = re.compile(
     r"^(?P<name>[A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15})?) (?:said|says|thinks|asked|wants|prefers|likes|joined"
@@ -161,7 +165,11 @@ _AFTERTHOUGHT = re.compile(rf"(?<!\s)(?:\s++(?:{'|'.join(_LATER)})){{1,4}}[.\s]*
 def people(text: str) -> list[str]:
     """Names after words that take a person (`with`, `asked`, 和, 问), `@names`, and 小王, 李总."""
     found = _MENTION.findall(text) if "@" in text else []
-    matches = [*_PERSON.finditer(text), *_SPEAKER.finditer(text)] if _CAPITAL.search(text) else []
+    matches: list[re.Match[str]] = []
+    if _CAPITAL.search(text):
+        low = lowered(text)
+        matches = [*_PERSON.finditer(text)] if any(map(low.__contains__, _BEFORE_PERSON)) else []
+        matches += [match] if (match := _SPEAKER.match(text)) is not None else []
     for match in matches:
         groups = match.groupdict()
         found += [

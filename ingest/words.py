@@ -77,13 +77,14 @@ def read_words(raw: str, references: dict[str, object] | None = None, *, plain: 
     state, body = ("", raw) if plain else split_mark(raw)
     words = Words("", task_state=state, tags=[], links=[], code=[], wikilinks=[])
     shown = _clean(_shown(body, references or {}, words) if not plain else _guarded(body))
-    shown = _CALLOUT.sub("", shown)
+    if shown.startswith("[!"):
+        shown = _CALLOUT.sub("", shown)
     words.spoken = _restore(shown, words)
     rest = _take_importance(shown, words)
     if (time := leading_time(rest)) is not None:
         words.clock, rest = time.clock, time.rest
     rest = _take_wikilinks(rest, words)
-    bare = _TAG.sub(lambda match: _take_tag(match, words), rest)
+    bare = _TAG.sub(lambda match: _take_tag(match, words), rest) if "#" in rest else rest
     words.text = fold(_restore(bare, words))
     if not has_words(words.text) and has_words(shown):
         words.text = fold(_restore(rest, words)).lstrip("#")  # a line of tags only still says something

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ..ingest.distil import distilled, summary
+from ..ingest.distil import short_forms
 from ..search.index import body_of
 
 
@@ -16,4 +16,4 @@ class Words(msgspec.Struct, frozen=True, array_like=True):
 
 def words_of(text: str) -> Words:
     """The words of one text."""
-    return Words(body_of(text), distilled(text), summary(text))
+    return Words(body_of(text), *short_forms(text))
