@@ -101,6 +101,13 @@ def _month(match: re.Match[str], _today: date) -> Iterator[Span]:
         yield from _month_with(int(match["year"]), _month_of(match))
 
 
+def _months(match: re.Match[str], today: date) -> Iterator[Span]:
+    """A month without a year: that month of each recent year."""
+    if 1 <= (month := _month_of(match)) <= 12:
+        for year in range(today.year - YEARS_BACK, today.year + 1):
+            yield from _month_with(year, month)
+
+
 def _ago(days: int) -> Callable[[re.Match[str], date], Iterator[Span]]:
     def read(_match: re.Match[str], today: date) -> Iterator[Span]:
         yield today - timedelta(days), today - timedelta(days)
@@ -203,6 +210,8 @@ _PATTERNS: list[tuple[re.Pattern[str], _Read]] = [
     (re.compile(r"\blast year\b|去年"), _this("year", 1)),
     (re.compile(r"\bthis year\b|今年"), _this("year")),
     (re.compile(rf"\blast\s+{_MONTH}(?!\w)"), _last_named_month),
+    (re.compile(rf"\b(?:in|during|since)\s+{_MONTH}(?!\w)"), _months),
+    (re.compile(r"(?<!\d)(?P<month>\d{1,2})\s*月份"), _months),
 ]
 _DAYS_OF_YEAR = [pattern for pattern, read in _PATTERNS if read is _days]
 _NUMBERED = re.compile(r"\d|[一二三四五六七八九十]月")

@@ -96,10 +96,22 @@ def test_day_without_a_year_is_that_day_of_each_recent_year(text: str) -> None:
     assert {"2026-02-13", "2024-02-13", "2019-02-13"} <= found
 
 
+@pytest.mark.parametrize("text", ["what did we ship in March?", "三月份做了什么", "3月份的会议", "since Mar."])
+def test_month_without_a_year_is_that_month_of_each_recent_year(text: str) -> None:
+    """Old months are found by their name alone."""
+    found = spans(text)
+
+    assert {("2025-03-01", "2025-03-31"), ("2015-03-01", "2015-03-31")} <= set(found)
+    assert len(found) == 13
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
+        "in marches",
+        "13月份",
+        "三个月",
         "no date here",
         "2026-13-45",
         "may I",
