@@ -1,9 +1,10 @@
-"""What a workspace of the original holds that an import does not take in: settings and notes, and where they belong.
+"""What a workspace of the original holds that is left where it is, and what to do with it: settings, notes, pages.
 
 Settings are read where they lie, in this workspace's `config.json`, and notes belong to the workspace that they stand
 in: an import that copied either would leave two that differ one day.
 """
 
+import re
 from pathlib import Path
 
 from ..seed_config import NAME
@@ -11,6 +12,9 @@ from ..seed_config import NAME
 SETTINGS = (NAME, f"skills/tiered-memory/{NAME}")
 """Where the original keeps its settings: in the workspace, or in the skill's own folder."""
 _NOTES = ("MEMORY*.md", "memory/????-??-??*.md", "memory/[!._]*/????-??-??*.md")
+
+_GENERATED = re.compile(rb"^[*_]Generated: \d{4}-\d\d-\d\d \d\d:\d\d[*_]\s*$", re.MULTILINE)
+"""The last line of a page that the original wrote."""
 
 
 def left_there(folder: Path, workspace: Path) -> list[str]:
@@ -27,6 +31,12 @@ def left_there(folder: Path, workspace: Path) -> list[str]:
             f"{len(left)} notes and pages of {folder} were not taken in, e.g. {left[0].name}:"
             f" copy them into {workspace}, or make that folder the workspace."
         )
+    told += [
+        f"{page.name} was written by the original, and its lines are read as yours. What they say is in hot state now:"
+        " delete them, and the block of memoryd stays."
+        for page in sorted(workspace.glob("MEMORY*.md"))
+        if page.is_file() and _GENERATED.search(_read(page))
+    ]
     return told
 
 
@@ -35,4 +45,12 @@ def _is_copied(file: Path, copy: Path) -> bool:
     if not file.is_file() or file.resolve() == copy.resolve():
         return True
     # A page has our block too by then.
-    return copy.is_file() and file.read_bytes().strip() in copy.read_bytes()
+    return copy.is_file() and _read(file).strip() in _read(copy)
+
+
+def _read(file: Path) -> bytes:
+    """The bytes of a file; none of one that cannot be read, which status and doctor tell of."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""

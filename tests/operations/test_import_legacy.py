@@ -331,6 +331,24 @@ async def test_settings_and_notes_of_another_workspace_are_pointed_at(mind, tmp_
     assert await mind.hits("note of old") == ["A note of old"]
 
 
+async def test_a_page_that_the_original_wrote_is_pointed_at(mind):
+    """It is hand-written text to us, so nobody takes it away; without it hot state stays as it is."""
+    write(mind.workspace / "memory", hot=HOT)
+    old = "# MEMORY.md - Long-Term Context\n\n## 🎯 Critical Lessons\n- Back up the keys\n\n---\n"
+    page = mind.workspace / "MEMORY.md"
+    page.write_text(f"{old}*Generated: 2026-02-01 10:00*", "utf-8")
+
+    reply = await mind.ask("import-legacy")
+
+    assert [each.startswith("MEMORY.md was written by the original") for each in reply["notices"]] == [True]
+    text = page.read_text("utf-8")
+    assert text.startswith(old)
+    page.write_text(text[text.index("<!-- memoryd:begin -->") :], "utf-8")
+    state = await mind.ask("hot")
+    assert (await mind.ask("import-legacy"))["notices"] == []
+    assert await mind.ask("hot") == state
+
+
 LAYOUTS = {
     "1.0": ({"warm": [{"id": "1" * 12, "text": "The kettle is blue", "category": "home", "created_at": CREATED}],
              "hot": {"owner": {"name": "Sam"}, "agent": "Robin", "lessons": ["Measure twice"]},
