@@ -12,6 +12,7 @@ from ..config import Places, Settings, load_settings
 from ..errors import MemorydError
 from ..operations.memory import Memory
 from ..operations.requests import Request
+from ..operations.self_recall import remember
 from ..operations.table import Operation, Outcome
 from .app import Progress, create_app
 from .heap import give_back
@@ -98,6 +99,7 @@ class Daemon:
         self.scheduler.every(self._scan_interval_s, self._scan_in_time, "the regular scan")
         self.scheduler.every(STATUS_S, self._say_status, "the status line")
         self.scheduler.every(self.pulse.interval_s, self.pulse.beat, "the pulse")
+        await remember(self.memory)
         await self.upkeep.enter(self.scheduler)
         await self.pulse.beat()
         self._notifier.ready(self._status_line())

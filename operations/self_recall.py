@@ -59,6 +59,12 @@ def is_low(recall: SelfRecall) -> bool:
     return recall.asked >= ENOUGH and recall.found < WARN_UNDER * recall.asked
 
 
+async def remember(memory: Memory) -> None:
+    """Show in status what an earlier process found."""
+    if (await _show(memory)).asked == 0:
+        memory.recall = None
+
+
 async def _show(memory: Memory) -> SelfRecall:
     memory.recall = await memory.thread.call(_recall, priority=Priority.BULK)
     return memory.recall

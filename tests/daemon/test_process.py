@@ -133,6 +133,20 @@ def test_a_daemon_starts_listens_privately_and_ends_cleanly(machine):
     assert "Traceback" not in machine.log.read_text()
 
 
+def test_what_self_recall_found_outlives_the_process(machine):
+    """Status shows the rate of the last probes from the start on, not only after the next round of them."""
+    machine.start().settled()
+    assert machine.status()["self_recall"] is None
+    assert machine.kill(signal.SIGTERM) == 0
+    with closing(Database(machine.root / "state" / "memory.db")) as db:
+        db.run("INSERT INTO probes VALUES ('default', 'a', 'heron', 1, 1), ('default', 'b', 'otter', 2, 0)")
+
+    machine.start()
+
+    found = wait_for(lambda: machine.status()["self_recall"], 5, "the rate is shown")
+    assert (found["asked"], found["found"], found["missed"]) == (2, 1, ["otter"])
+
+
 def test_a_second_daemon_is_refused_by_name(machine):
     """Whoever comes later exits with 75 in one sentence with pid and time, and the first is unharmed (DA-2)."""
     machine.start()
