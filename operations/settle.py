@@ -25,7 +25,7 @@ from .words import Words
 
 BATCH = 200
 """Facts a step: about 30 ms on the store thread."""
-BULK = 20_000
+BULK = 50_000
 """Facts a step where nobody else waits for the store: what is written many times over is written once a step."""
 BULK_SLICE = 2_000
 """Facts of such a step that are in memory at once."""
@@ -177,7 +177,8 @@ def _settle_facts(
         each.summary = words.summary if words else summary(text)
     numbers = {each.fact_id: evidence.facts[each.fact_id].n for each in found}
     # All derived rows before all entries: a statement between two index writes makes the index flush its pages.
-    tx.run_bulk(_UPSERT_DERIVED, [_derived_row(numbers[each.fact_id], each, day, limits.scoring) for each in found])
+    rows = [_derived_row(numbers[each.fact_id], each, day, limits.scoring) for each in found]
+    tx.run_bulk(_UPSERT_DERIVED, rows, BULK_SLICE)
     for each in found:
         if each.state != "live":
             remove_entry(tx, numbers[each.fact_id])

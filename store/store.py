@@ -65,13 +65,13 @@ class Tx:
             [(agent_id, fact) for fact in facts],
         )
 
-    def run_bulk(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
+    def run_bulk(self, sql: str, rows: Sequence[Sequence[Value]], at_once: int = BULK_ROWS) -> None:
         """Run one statement that reads its rows from `json_each(?)`, some hundred at a time.
 
         The library prepares a statement anew at each call, which costs more than the row itself.
         """
-        for start in range(0, len(rows), BULK_ROWS):
-            self.run(sql, (_JSON.encode(rows[start : start + BULK_ROWS]).decode(),))
+        for start in range(0, len(rows), at_once):
+            self.run(sql, (_JSON.encode(rows[start : start + at_once]).decode(),))
 
     def set_meta(self, key: str, value: str) -> None:
         """Write one local setting."""

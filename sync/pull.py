@@ -25,7 +25,7 @@ from .wire import Head, Segment, SegmentError, is_sound, unpack
 _SEALED = "sealed_logs"
 """Key in `meta`: the devices whose logs were seen encrypted."""
 
-_ROWS_TOGETHER = 30_000
+_ROWS_TOGETHER = 50_000
 """Rows that one transaction folds where nobody else waits for the store."""
 
 Progress = Callable[[int], None]

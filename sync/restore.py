@@ -34,7 +34,7 @@ from .restore_plan import RestorePlan, batches, read_bodies, silent
 RESTORED = "memory/.restored"
 """Where `--merge` puts the cloud's copy of a file that differs; never ingested."""
 _WRITERS = 8
-_COPIED_TOGETHER = 1_000
+_COPIED_TOGETHER = 2_500
 """Notes that one transaction copies where nobody else waits for the store."""
 
 
