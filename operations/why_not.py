@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import msgspec
 
@@ -16,7 +16,7 @@ from ..model import FactState, ParsedNote, fact_id
 from ..store import Store
 from ..store.thread import Priority
 from .memory import Memory
-from .named_file import parse_in_time
+from .named_file import open_regular, parse_in_time
 from .reasons import FACT_REASONS, LINE_REASONS, NOTE_REASONS
 from .requests import WhyNotRequest
 from .why import has_tombstone
@@ -27,6 +27,9 @@ _LINE_MARK = re.compile(r"\s*(?:>\s*)*(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)?")
 _WORD = re.compile(r"[^\W_]+")
 _WORDS = 60
 """So many words of a sentence are looked for, whatever markup stands between them."""
+_PIECE = 1 << 20
+_OVERLAP = 4096
+"""Bytes of a piece that are looked at again with the next one: a sentence may begin in one and end in the other."""
 _NOT_IN = "The line says it, but it is not taken in yet: memoryd rescan does it now."
 _IN = "The line says it, and it is in memory."
 
@@ -101,6 +104,9 @@ async def _places(memory: Memory, agent_id: str, sentence: str) -> list[Sentence
         if holds is None:
             break
         path, data, reason = holds
+        if isinstance(data, int):
+            found.append(SentencePlace(path, data, "too_large", reason or LINE_REASONS["too_large"]))
+            continue
         if isinstance(data, str):
             found.append(SentencePlace(path, 0, "unreadable", data))
             continue
@@ -111,18 +117,45 @@ async def _places(memory: Memory, agent_id: str, sentence: str) -> list[Sentence
 
 def _next_holding(
     memory: Memory, files: Iterator[tuple[str, str]], pattern: re.Pattern[str]
-) -> tuple[str, bytes | str, str] | None:
-    """The next file that holds the sentence, its bytes or why they cannot be read, and why it is left out."""
+) -> tuple[str, bytes | str | int, str] | None:
+    """The next file that holds the sentence, and why it is left out.
+
+    Between them its bytes, or why they cannot be read, or the line of a file that is too large to be kept in memory.
+    """
     for path, reason in files:
         try:
             data = read_note(memory.workspace, path, memory.settings.notes.max_backup_bytes).data
+            line = _line_in_large(memory, path, pattern) if data is None else 0
         except MemorydError as error:
             if reason:
                 return path, error.message, reason
             continue
+        if line:
+            return path, line, reason
         if data is not None and pattern.search("\n".join(read_source(data).lines)) is not None:
             return path, data, reason
     return None
+
+
+def _line_in_large(memory: Memory, path: str, pattern: re.Pattern[str]) -> int:
+    """The first line that holds the sentence of a file of any size, looked at piece by piece; 0 if none does."""
+    try:
+        with open_regular(memory.workspace / path, memory.workspace) as opened:
+            return _line_in(opened, pattern)
+    except OSError:  # it went between two looks
+        return 0
+
+
+def _line_in(opened: BinaryIO, pattern: re.Pattern[str]) -> int:
+    kept, line = b"", 1
+    while piece := opened.read(_PIECE):
+        window = kept + piece
+        text = window.decode("utf-8", "replace")
+        if (match := pattern.search(text)) is not None:
+            return line + text.count("\n", 0, match.start())
+        line += window.count(b"\n", 0, max(0, len(window) - _OVERLAP))
+        kept = window[-_OVERLAP:]
+    return 0
 
 
 def _candidates(memory: Memory, agent_id: str) -> Iterator[tuple[str, str]]:

@@ -156,6 +156,20 @@ async def test_the_ledger_of_a_large_note_has_totals_alone(new_mind):
     assert (await mind.ask("why", file=_PATH, line=2))["state"] == "too_large"
 
 
+@pytest.mark.parametrize("before", [0, 10, (1 << 20) - 30, (1 << 20) + 5])
+async def test_a_note_too_large_to_be_kept_is_searched_too(new_mind, before):
+    """Wherever the sentence stands in it: the line and the limit are named, not that no file says it."""
+    mind = await new_mind(Settings(notes=NotesSettings(max_ingest_bytes=1_000, max_backup_bytes=2_000)))
+    filler = ("- hay\n" * (before // 6 + 1))[:before] + "\n"
+    await mind.note(_PATH, f"{filler}- the **marmot** sings at noon\n" + "- straw\n" * 400)
+
+    reply = await mind.ask("why-not", sentence="the marmot sings at noon")
+
+    assert [(each["line"], each["state"]) for each in reply["places"]] == [(filler.count("\n") + 1, "too_large")]
+    assert "neither parsed nor backed up" in reply["reason"]
+    assert (await mind.ask("why-not", sentence="the walrus sings"))["places"] == []
+
+
 async def test_validate_names_code_line_and_suggestion(told):
     """The original's strings, and beside them the details that a program needs."""
     outcome = await told.outcome("validate", file=_PATH)
