@@ -1,7 +1,5 @@
 """`store`: one fact by command."""
 
-from datetime import UTC, datetime
-
 import msgspec
 
 from ..crash import crash_point
@@ -12,6 +10,7 @@ from ..model import COMMAND_PATH, Metadata, ParsedMention, fact_id
 from ..store import Store, Tx
 from ..store.thread import Priority
 from ..store.versions import is_forgotten, set_edit, state_fact
+from ..tiers.changes import now_as_date
 from .contradictions import FIELD, claim
 from .memory import Memory
 from .replies import StoreReply
@@ -94,8 +93,7 @@ def _said_again(tx: Tx, agent_id: str, mention: ParsedMention) -> str:
         return str(found[0][1]) if found else ""
     if found[0][0] == "superseded":
         set_edit(tx, agent_id, fact, FIELD, None)
-    now = datetime.fromtimestamp(tx.store.clock.now_ms() / 1000, UTC)
-    return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return now_as_date(tx)
 
 
 def _tier(store: Store, agent_id: str, fact: str) -> str:

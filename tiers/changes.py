@@ -18,6 +18,8 @@ from ..model import ParsedMention, fact_id
 from ..store import Tx
 from ..store.versions import is_forgotten, set_edit, set_hot_item, state_fact
 from .hot import FACT_SECTIONS, HotState
+from .stance import stance
+from .values import setting
 
 SECTION_OF_KEY = {
     "identity": "identity", "owner_profile": "owner_profile", "project": "projects",
@@ -89,13 +91,35 @@ def hold(tx: Tx, agent_id: str, item: Item, words: Words) -> str:
     if not mention.text or is_forgotten(tx, agent_id, fact):
         return ""
     stamp = _stamp(tx, agent_id, item, fact)
+    said_again = _is_current_again(tx, agent_id, fact, mention.text) and item.timestamp is None
     state_fact(
         tx, agent_id, mention.text, mention.category, mention.importance, mention.metadata,
         kind=KIND_OF_SECTION[item.section], task_state=_task_state(item),
-        date=datetime.fromtimestamp(stamp, UTC).strftime("%Y-%m-%dT%H:%MZ"),
+        date=now_as_date(tx) if said_again else datetime.fromtimestamp(stamp, UTC).strftime("%Y-%m-%dT%H:%MZ"),
     )  # fmt: skip
     set_hot_item(tx, agent_id, item.section, fact, _JSON.encode({"timestamp": stamp}).decode())
     return fact
+
+
+def now_as_date(tx: Tx) -> str:
+    """This moment as a mention's date, to the millisecond: of what contradicts each other the later one is current."""
+    now = datetime.fromtimestamp(tx.store.clock.now_ms() / 1000, UTC)
+    return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _is_current_again(tx: Tx, agent_id: str, fact: str, text: str) -> bool:
+    """Whether a known fact gave way, or may have to, and is said again now; whatever it gave way to holds no more."""
+    gave_way = tx.execute(
+        "SELECT field FROM edits WHERE agent_id = ? AND fact_id = ? AND field IN ('superseded_by', 'merged_into')"
+        " AND value IS NOT NULL",
+        (agent_id, fact),
+    )
+    for (field,) in gave_way:
+        set_edit(tx, agent_id, fact, str(field), None)
+    if gave_way:
+        return True
+    known = tx.execute("SELECT 1 FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact))
+    return bool(known) and (stance(text) is not None or setting(text) is not None)
 
 
 def finish_item(tx: Tx, agent_id: str, state: HotState, which: str) -> str:

@@ -1,5 +1,8 @@
 """TR-6: of two contradicting facts the newer is current, the older superseded with a link."""
 
+import json
+
+import pytest
 from memoryd.operations import contradictions
 
 
@@ -161,3 +164,18 @@ async def test_a_value_that_was_undone_stays_undone_until_it_is_said_again(mind)
     await mind.ask("consolidate")
 
     assert await states(mind) == {"port is 8081": "live", "port is 8082": "superseded"}
+
+
+@pytest.mark.parametrize("settled", [True, False])
+async def test_a_lesson_that_is_written_again_is_current_again(mind, settled):
+    """By `hot --update` as by `store`, whether the contradiction was settled in between or not."""
+    for port in ("8081", "8082", "8081"):
+        mind.clock.advance(61)
+        await mind.ask("hot", update=["lesson", json.dumps({"text": f"{KESTREL}{port}", "category": "ops"})])
+        if settled:
+            await mind.ask("consolidate")
+
+    await mind.ask("consolidate")
+
+    assert await states(mind) == {f"{KESTREL}8081": "live", f"{KESTREL}8082": "superseded"}
+    assert [each["text"] for each in (await mind.ask("hot"))["critical_lessons"]] == [f"{KESTREL}8081"]

@@ -208,6 +208,18 @@ async def test_what_somebody_put_into_hot_state_or_on_the_page_stays(mind):
     assert (await mind.ask("dream"))["steps"] == []
 
 
+async def test_a_joined_wording_that_somebody_puts_into_hot_state_stands_there(mind):
+    """It is current again, is not joined anew, and the fuller one stays."""
+    await store(mind, SHORT, LONG)
+    assert (await mind.ask("dream"))["merged"] == 1
+
+    await mind.ask("hot", update=("lesson", json.dumps({"text": SHORT, "category": "writing", "importance": 0.9})))
+
+    assert SHORT in [each["text"] for each in (await mind.ask("hot"))["critical_lessons"]]
+    assert (await mind.ask("dream"))["steps"] == []
+    assert await states(mind) == {SHORT: "live", LONG: "live"}
+
+
 async def test_tasks_questions_and_passing_facts_are_never_joined(mind):
     """Only standing knowledge is."""
     lines = [SHORT, LONG]

@@ -150,3 +150,20 @@ async def test_a_page_that_could_not_be_written_is_written_once_there_is_room(mi
 
     assert "Measure twice" in (mind.workspace / "MEMORY.md").read_text("utf-8")
     assert "No space left" not in repr((await mind.ask("status"))["warnings"])
+
+
+async def test_a_line_that_is_reworded_back_and_forth_is_never_lost(mind):
+    """The words that stand on the page now are the current ones, however often they stood there before."""
+    await mind.ask("hot", update=["lesson", json.dumps({"text": "Measure twice", "importance": 0.9})])
+    page = mind.workspace / "MEMORY.md"
+    now = "Measure twice"
+    for then in ("Measure thrice", "Measure twice", "Measure thrice"):
+        mind.clock.advance(5)
+        page.write_text(page.read_text("utf-8").replace(now, then), "utf-8")
+        await mind.ask("rescan")
+
+        now = then
+        assert [each["text"] for each in (await mind.ask("hot"))["critical_lessons"]] == [now]
+        assert now in page.read_text("utf-8")
+        assert await mind.hits("measure") == [now]
+    assert (await mind.outcome("audit")).exit_code == 0
