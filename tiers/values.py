@@ -29,6 +29,8 @@ _OWNED = re.compile(rf"(?P<who>.+?)(?:['’]s)?\s+(?P<name>{_NAMES})", re.IGNORE
 _OF = re.compile(rf"(?P<name>{_NAMES})\s+(?:of|for|on|in)\s+(?:the\s+)?(?P<who>.+)", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _NEAR_END = 16
+_LONGEST = 300
+"""A longer text is more than one sentence that sets a value; the patterns take more than linear time."""
 _FRESH = re.compile(r"\b(?:new|current|now)\s+|^(?:现在|目前|新)的?", re.IGNORECASE)
 
 
@@ -42,7 +44,7 @@ class Setting(NamedTuple):
 
 def setting(text: str) -> Setting | None:
     """The value that a sentence sets, None if it sets none."""
-    if _DIGIT.search(text, max(0, len(text) - _NEAR_END)) is None:
+    if len(text) > _LONGEST or _DIGIT.search(text, max(0, len(text) - _NEAR_END)) is None:
         return None  # nearly all sentences
     match = _ENGLISH.fullmatch(text) or _HAN.fullmatch(text)
     if match is None:

@@ -23,6 +23,10 @@ import pytest
 ROOMS = ("ingest", "search", "tiers", "sync", "operations")
 GUARDED = {
     "memoryd.ingest.words:_COMMENT": "asked only up to the last end of a comment (`without_comments`)",
+    **dict.fromkeys(
+        (f"memoryd.tiers.values:{name}" for name in ("_ENGLISH", "_HAN", "_OF", "_OWNED")),
+        "asked only of a sentence of 300 characters (`setting`)",
+    ),
 }
 """Patterns whose callers never ask them what would take long."""
 LONGEST = 6_144

@@ -1,5 +1,7 @@
 """Which sentences set one thing to a value, and which do not."""
 
+import time
+
 import pytest
 from memoryd.tiers.values import Setting, setting
 
@@ -51,3 +53,12 @@ def test_without_an_owner_that_is_said(text):
 def test_what_says_more_or_less_sets_nothing(text):
     """A clause more, a measurement, or something of which there may be several."""
     assert setting(text) is None
+
+
+def test_a_long_text_costs_nothing_and_sets_nothing() -> None:
+    """A paragraph that hurts the patterns is not asked, and the longest sentence that is takes a moment."""
+    began = time.process_time()
+    long = [setting("port of " * 20_000 + "9"), setting(" " * 100_000 + "port is 9"), setting("port of " * 36 + "9")]
+
+    assert long == [None, None, None]
+    assert time.process_time() - began < 1
