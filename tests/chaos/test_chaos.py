@@ -9,11 +9,11 @@ from pathlib import Path
 SCRIPT = Path(__file__).with_name("chaos.py")
 
 
-def test_killed_at_random_nothing_is_lost_doubled_or_half_in(sqld_binary, tmp_path):
+def test_killed_at_random_nothing_is_lost_doubled_or_half_in(sqld_binary, short_path):
     """After six kills under edits, with a cloud that comes and goes, memory and cloud equal a clean ingest (ST-1)."""
     done = subprocess.run(
         [sys.executable, SCRIPT, "--kills", "6", "--notes", "12", "--life", "1.5", "--seed", str(os.getpid())],
-        env={**os.environ, "SQLD_BIN": str(sqld_binary), "TMPDIR": str(tmp_path)},
+        env={**os.environ, "SQLD_BIN": str(sqld_binary), "TMPDIR": str(short_path)},
         capture_output=True,
         text=True,
         timeout=100,
@@ -26,11 +26,11 @@ def test_killed_at_random_nothing_is_lost_doubled_or_half_in(sqld_binary, tmp_pa
     assert figures["live_facts"] > 0
 
 
-def test_saves_are_found_while_the_folder_is_replaced(tmp_path):
+def test_saves_are_found_while_the_folder_is_replaced(short_path):
     """Saves in every style are found in time while the folder is remade and exchanged; long: `make saves` (WA-2)."""
     done = subprocess.run(
         [sys.executable, SCRIPT.with_name("saves.py"), "--saves", "40", "--minutes", "0.15", "--replacements", "2"],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        env={**os.environ, "TMPDIR": str(short_path)},
         capture_output=True,
         text=True,
         timeout=100,

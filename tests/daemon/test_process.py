@@ -9,7 +9,6 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -107,13 +106,12 @@ class Machine:
 
 
 @pytest.fixture
-def machine():
-    with tempfile.TemporaryDirectory() as folder:
-        machine = Machine(Path(folder))
-        yield machine
-        if machine.process is not None and machine.process.poll() is None:
-            machine.process.kill()
-            machine.process.wait()
+def machine(short_path):
+    machine = Machine(short_path)
+    yield machine
+    if machine.process is not None and machine.process.poll() is None:
+        machine.process.kill()
+        machine.process.wait()
 
 
 def test_a_daemon_starts_listens_privately_and_ends_cleanly(machine):

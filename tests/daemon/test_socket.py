@@ -7,7 +7,6 @@ import json
 import os
 import socket
 import stat
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,10 +75,8 @@ class FakeMemory:
 
 
 @pytest.fixture
-def folder():
-    """A short path: pytest's own may be longer than a socket path may be."""
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name) / "run"
+def folder(short_path):
+    return short_path / "run"
 
 
 @pytest.fixture

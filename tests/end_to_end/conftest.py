@@ -147,7 +147,7 @@ class Device:
 
 
 @pytest.fixture
-def machine(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Device]]:
+def machine(short_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Device]]:
     """A factory: `machine("one")` has no cloud, `machine("one", cloud=True, access="ro")` has the test's sqld."""
     made: list[Device] = []
 
@@ -156,7 +156,7 @@ def machine(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable
         if cloud:
             sqld = request.getfixturevalue("sqld")
             settings = {"TURSO_DATABASE_URL": sqld.url, "TURSO_AUTH_TOKEN": sqld.token(access)}
-        made.append(Device(tmp_path / name, settings))
+        made.append(Device(short_path / name, settings))
         return made[-1]
 
     yield make

@@ -94,12 +94,13 @@ def test_links_between_pages_lead_somewhere():
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.name)
-def test_the_examples_of_the_documentation_run(page, tmp_path):
+def test_the_examples_of_the_documentation_run(page, short_path):
     """Every command of a `console` block succeeds on the example workspace."""
-    workspace = tmp_path / "workspace"
+    workspace = short_path / "workspace"
     shutil.copytree(ROOT / "examples/workspace", workspace)
     folders = {
-        name: str(tmp_path / name.lower()) for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
+        name: str(short_path / name.lower())
+        for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
     }
     environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", **folders}
 
