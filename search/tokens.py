@@ -31,7 +31,8 @@ _PAIRED = (
 # Python's \w leaves out combining vowels, without which the scripts of India fall to pieces.
 _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _LETTER = rf"(?:[^\W_{_PAIRED}]|[{_MARKS}])"
-_RUNS = re.compile(rf"([{_PAIRED}]+)|({_LETTER}+(?:[._\-/:@+#&=?%~\\'’]{{1,3}}{_LETTER}+)*(?:\+\+|#(?!\w))?)")
+_JOINT = r"[._\-/:@+#&=?%~\\'’]"
+_RUNS = re.compile(rf"([{_PAIRED}]+)|({_LETTER}+(?:{_JOINT}{{1,3}}{_LETTER}+)*(?:\+\+|#(?!\w))?)")
 # The same for ASCII alone, where it takes a third of the time.
 _ASCII_RUNS = re.compile(r"[A-Za-z0-9]+(?:[._\-/:@+#&=?%~\\']{1,3}[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?", re.ASCII)
 _IS_HAN = re.compile(rf"[{HAN}]")
@@ -60,7 +61,10 @@ _STOP = (
 STOP_WORDS = frozenset(_STOP.split())
 """English words without a subject of their own: dropped from a question, never from the index."""
 
-_WORD = re.compile(rf"(?<![\w.\-/@:{_MARKS}])[A-Za-z]+(?:['’][a-z]+)?(?![\w\-/@:{_MARKS}]|\.\w)")
+_WORD = re.compile(
+    rf"(?<![\w.\-/@:{_MARKS}])(?<!\w{_JOINT})(?<!\w{_JOINT}{{2}})(?<!\w{_JOINT}{{3}})"
+    rf"[A-Za-z]+(?:['’][a-z]+)?(?![\w\-/@:{_MARKS}]|{_JOINT}{{1,3}}\w)"
+)
 _PLAIN = re.compile(r"[A-Za-z]+")
 _STOP_PHRASES = re.compile(
     "什么时候|为什么|怎么样|什么|怎么|怎样|如何|哪个|哪些|哪里|哪儿|多少|是否|有没有|是不是|请问|告诉我|我们|你们|他们|吗|呢|吧|啊|的"

@@ -1,7 +1,7 @@
 """The tokeniser: what is indexed can be asked for, in every script."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from memoryd.search import index_tokens, query_tokens
 from memoryd.search.tokens import MAX_TERMS, MAX_TOKEN
@@ -99,7 +99,9 @@ def test_tokens_hold_no_blank_and_are_bounded(text: str) -> None:
         assert len(token) <= 4 * MAX_TOKEN  # folding may lengthen a character
 
 
-@given(st.text(max_size=200))
+@given(st.text(max_size=200) | st.text("aA1 ._-/:@+#&=?%~\\'", max_size=12))
+@example("0#A")
+@example("x~~the")
 def test_text_finds_itself(text: str) -> None:
     """Every term of a question is a token of the same text in the index."""
     assert terms(text) <= set(index_tokens(text))
