@@ -8,10 +8,11 @@ import msgspec
 
 from ..clock import Clock
 from ..cloud_config import cloud_token, cloud_url
-from ..config import Places, find_places, load_settings
+from ..config import load_settings
 from ..errors import ConfigError
 from ..operations.memory import Memory
 from ..operations.table import Operation, Outcome
+from ..places import Places, find_places
 from .client import Answer
 from .common import Common
 from .flags import checked

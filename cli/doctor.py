@@ -7,7 +7,7 @@ import msgspec
 
 from .. import __version__
 from ..cloud_config import cloud_url
-from ..config import Places, find_places, load_settings, settings_sources
+from ..config import load_settings, settings_sources
 from ..daemon import service
 from ..daemon.mounts import silent_mount
 from ..errors import MemorydError, StoreOlderError, TryLaterError
@@ -15,6 +15,7 @@ from ..operations.doctor_memory import settings_in_force
 from ..operations.doctor_places import check_places
 from ..operations.doctor_replies import Check, DoctorReply, failed, good, warned
 from ..operations.table import OPERATIONS
+from ..places import Places, find_places
 from .client import Answer, Daemon
 from .common import Common
 from .doctor_block import block

@@ -4,8 +4,8 @@ import platform
 from pathlib import Path
 
 from .. import __version__
-from ..config import Places
 from ..operations.doctor_replies import DoctorReply
+from ..places import Places
 
 _PRIVATE = frozenset(
     {

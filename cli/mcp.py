@@ -8,9 +8,9 @@ import click
 import msgspec
 
 from .. import __version__
-from ..config import checked_name
 from ..errors import ConfigError, MemorydError, UsageError
 from ..operations.table import Operation
+from ..places import checked_name
 from .client import Answer
 from .common import Common, common_options
 from .flags import checked

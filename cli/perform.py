@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..config import Places, find_places, find_socket
 from ..errors import MemorydError, NotRunningError, TryLaterError
 from ..operations.table import Operation
+from ..places import Places, find_places, find_socket
 from .client import ANSWER_S, STATUS_S, Answer, Daemon
 from .common import Common
 from .output import progress_shown, warn

@@ -7,7 +7,8 @@ import click
 import msgspec
 
 from ..cloud_config import cloud_token, cloud_url
-from ..config import find_places, load_settings
+from ..config import load_settings
+from ..places import find_places
 from .common import Common, common_options
 from .output import show, wants_json, warn
 

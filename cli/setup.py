@@ -7,10 +7,11 @@ from typing import Any
 import click
 import msgspec
 
-from ..config import Places, find_places, load_settings
+from ..config import load_settings
 from ..errors import AccessError, ConfigError
 from ..operations.extra_notes import extra_line, globs_for, toml_text
 from ..operations.walk import walk
+from ..places import Places, find_places
 from .common import Common, common_options
 from .output import show, wants_json
 

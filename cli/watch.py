@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from ..config import find_socket
 from ..errors import MemorydError
+from ..places import find_socket
 from .client import STATUS_S, Daemon
 from .common import Common
 from .output import wants_json

@@ -8,12 +8,13 @@ from pathlib import Path
 import msgspec
 
 from ..clock import Clock
-from ..config import Places, Settings, load_settings
+from ..config import Settings, load_settings
 from ..errors import MemorydError
 from ..operations.memory import Memory
 from ..operations.requests import Request
 from ..operations.self_recall import remember
 from ..operations.table import Operation, Outcome
+from ..places import Places
 from .app import Progress, create_app
 from .heap import give_back
 from .inbox import Heard

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from ..config import Places
 from ..errors import ConfigError, UnavailableError
+from ..places import Places
 
 COMMAND_S = 120.0
 """The longest a call of the service manager may take: it waits until the daemon is ready (90 s) or has ended."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..clock import Clock
-from ..config import DEFAULT_INSTANCE, Places
 from ..errors import UnavailableError
+from ..places import DEFAULT_INSTANCE, Places
 from .installation import (
     Ran,
     Runner,

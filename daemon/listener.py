@@ -12,8 +12,8 @@ from starlette.types import ASGIApp
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from ..config import UNIX_PATH_LIMIT
 from ..errors import AccessError, ConfigError
+from ..places import UNIX_PATH_LIMIT
 from .protocol import PeerProtocol, peer_uid
 
 log = logging.getLogger(__name__)

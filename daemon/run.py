@@ -12,10 +12,11 @@ from typing import TypeAlias
 import msgspec
 
 from ..clock import Clock
-from ..config import Places, Settings
+from ..config import Settings
 from ..errors import ConfigError, MemorydError, StoreDamagedError, StoreError
 from ..operations.lock import DAEMON, InstanceLock
 from ..operations.memory import Memory
+from ..places import Places
 from .daemon import Daemon
 from .logs import set_up_logging
 from .notify import Notifier

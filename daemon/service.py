@@ -5,8 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import Protocol
 
-from ..config import Places
 from ..errors import ConfigError
+from ..places import Places
 from .installation import ServiceHealth, ServiceReply
 
 

@@ -5,8 +5,8 @@ import os
 from importlib import resources
 from pathlib import Path
 
-from ..config import DEFAULT_INSTANCE, Places
 from ..errors import ConfigError, UnavailableError
+from ..places import DEFAULT_INSTANCE, Places
 from .installation import (
     Ran,
     Runner,

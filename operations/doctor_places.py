@@ -15,8 +15,9 @@ from pathlib import Path
 import msgspec
 
 from .. import __version__, seed_config
-from ..config import Places, unknown_seed_keys
+from ..config import unknown_seed_keys
 from ..errors import MemorydError, error_from_dict
+from ..places import Places
 from .doctor_replies import Check, failed, good, looked, warned
 
 ENGINE = "libsql-experimental"

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from ..config import checked_name
 from ..errors import UsageError
 from ..foreign import decoded_json
 from ..model import DEFAULT_AGENT, Metadata, fact_id
+from ..places import checked_name
 from ..sync.hrana import CloudClient, CloudError, Statement, Value
 from .legacy_files import DEFAULT_IMPORTANCE, LegacyAgent, LegacyFact, LegacyMemory, take_state
 from .memory import Memory

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from ..config import checked_name
 from ..errors import UsageError
 from ..foreign import read_regular
 from ..model import DEFAULT_AGENT, Metadata
+from ..places import checked_name
 
 FILES = ("warm-memory.json", "memory-tree.json", "hot-memory-state.json", "metrics.json")
 DEFAULT_IMPORTANCE = 0.5

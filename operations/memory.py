@@ -14,8 +14,9 @@ import msgspec
 
 from .. import __version__
 from ..clock import Clock
-from ..config import Places, Settings, checked_name
+from ..config import Settings
 from ..errors import MemorydError, UsageError
+from ..places import Places, checked_name
 from ..search.aliases import Aliases
 from ..search.language import Language
 from ..store import Store

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from ..clock import Clock
-from ..config import Places
 from ..crash import crash_point
 from ..errors import AccessError, ConfigError, StoreDamagedError, UnavailableError
+from ..places import Places
 from ..store import Store
 from ..store.rekey import COMPARE_WITH
 from ..sync.key_store import KeyStore

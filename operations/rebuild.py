@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from ..clock import Clock
-from ..config import Places
 from ..crash import crash_point
 from ..errors import StoreError
+from ..places import Places
 from ..store import Store, upkeep
 from ..store.rekey import take_new_id
 from ..store.sent import CLOUD

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..clock import Clock
-from ..config import Places
 from ..crash import crash_point
+from ..places import Places
 from ..store import Store
 from ..store.forget import DUTY_COPIES
 from ..store.upkeep import copy

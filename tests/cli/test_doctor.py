@@ -14,12 +14,12 @@ from memoryd.cli import doctor as doctoring
 from memoryd.cli.common import Common
 from memoryd.cli.doctor_block import block
 from memoryd.cli.main import run
-from memoryd.config import find_places
 from memoryd.daemon.installation import Ran, console_script
 from memoryd.daemon.launchd_agent import LaunchdAgent, render_plist
 from memoryd.daemon.systemd_unit import SystemdUnit, render_unit
 from memoryd.errors import UnavailableError
 from memoryd.operations.doctor_replies import DoctorReply, SettingInForce, failed, good
+from memoryd.places import find_places
 
 SECRET = "tok" + "en-" + "of-mine-0123456789"
 

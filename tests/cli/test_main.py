@@ -175,7 +175,7 @@ def test_the_quick_path_imports_nothing_heavy(daemon):
     assert json.loads(done.stdout) == STATUS_KEYS
     assert not heavy & set(modules)
     rooms = {name.split(".")[1] for name in modules if name.startswith("memoryd.")}
-    assert rooms == {"cli", "errors", "config", "seed_config", "operations"}
+    assert rooms == {"cli", "errors", "places", "operations"}
 
 
 def test_people_get_words_on_a_terminal(daemon, monkeypatch):

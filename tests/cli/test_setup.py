@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from memoryd.cli.setup import prepare, toml_text
-from memoryd.config import find_places, load_settings
+from memoryd.config import load_settings
 from memoryd.errors import ConfigError
+from memoryd.places import find_places
 
 
 def prepared(root, **options):

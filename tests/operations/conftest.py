@@ -5,9 +5,10 @@ import asyncio
 import msgspec
 import pytest
 from memoryd.clock import ManualClock
-from memoryd.config import Places, Settings
+from memoryd.config import Settings
 from memoryd.operations.memory import Memory
 from memoryd.operations.table import OPERATIONS
+from memoryd.places import Places
 
 
 class Mind:

@@ -364,7 +364,7 @@ async def test_a_cloud_that_is_gone_fails_and_a_wrong_clock_is_told(new_mind, sq
 _PROBE = """
 import sys
 from pathlib import Path
-from memoryd.config import Places
+from memoryd.places import Places
 from memoryd.operations.doctor_places import check_places
 root = Path(sys.argv[1])
 places = Places("default", root / "state", root, root / "s", root / "c.toml", root / "notes")

@@ -13,7 +13,8 @@ from memoryd.operations import intake, prepare
 _SCAN = """
 import asyncio, sys
 from pathlib import Path
-from memoryd.config import Places, Settings
+from memoryd.config import Settings
+from memoryd.places import Places
 from memoryd.operations.memory import Memory
 
 async def main(root):

@@ -4,8 +4,9 @@ import json
 
 import pytest
 from memoryd.cloud_config import cloud_url
-from memoryd.config import Places, Settings, load_settings, settings_sources
+from memoryd.config import Settings, load_settings, settings_sources
 from memoryd.errors import ConfigError, UsageError
+from memoryd.places import Places
 
 SEED = {
     "_comment": "as the original ships it",

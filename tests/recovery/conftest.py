@@ -3,10 +3,11 @@
 import msgspec
 import pytest
 from memoryd.clock import ManualClock
-from memoryd.config import Places, Settings
+from memoryd.config import Settings
 from memoryd.operations.memory import Memory
 from memoryd.operations.requests import RetrieveRequest
 from memoryd.operations.table import OPERATIONS
+from memoryd.places import Places
 
 
 class House:

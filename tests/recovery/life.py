@@ -13,9 +13,10 @@ from typing import Any
 
 import msgspec
 from memoryd.clock import Clock
-from memoryd.config import Places, Settings
+from memoryd.config import Settings
 from memoryd.operations.memory import Memory
 from memoryd.operations.table import OPERATIONS
+from memoryd.places import Places
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "chaos"))
 from compare import dump, soundness

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from memoryd.clock import ManualClock
-from memoryd.config import Places
 from memoryd.daemon import launchd_agent, service
 from memoryd.daemon.installation import Ran
 from memoryd.daemon.launchd_agent import LABEL, LaunchdAgent, render_plist
 from memoryd.errors import UnavailableError
+from memoryd.places import Places
 
 ALLOWED = {
     "Label": str,

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from memoryd.config import Places
 from memoryd.daemon.systemd_unit import render_unit
+from memoryd.places import Places
 
 SCRIPT = Path(__file__).with_name("user_systemd.sh")
 SYSTEMD = Path("/lib/systemd/systemd")

@@ -7,11 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from memoryd.config import Places
 from memoryd.daemon import installation, service
 from memoryd.daemon.installation import Ran
 from memoryd.daemon.systemd_unit import SystemdUnit, render_unit
 from memoryd.errors import ConfigError, UnavailableError
+from memoryd.places import Places
 
 
 def places_in(folder: Path, instance: str = "default", workspace: str = "notes") -> Places:
