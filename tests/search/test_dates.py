@@ -42,6 +42,14 @@ def spans(text: str) -> list[tuple[str, str]]:
         ("a day ago", "2026-02-15"),
         ("两天前", "2026-02-14"),
         ("十二天前", "2026-02-04"),
+        ("3天前天气怎么样", "2026-02-13"),
+        ("前天天气怎么样", "2026-02-14"),
+        ("上上周五", "2026-02-06"),
+        ("上上个星期天", "2026-02-08"),
+        ("last day of March 2025", "2025-03-31"),
+        ("the last Monday in March 2025", "2025-03-31"),
+        ("first Monday of March 2025", "2025-03-03"),
+        ("2025年3月的最后一个周五", "2025-03-28"),
     ],
 )
 def test_single_day(text: str, day: str) -> None:
@@ -81,6 +89,15 @@ def test_single_day(text: str, day: str) -> None:
         ("十年前", "2016-01-01", "2016-12-31"),
         ("last November", "2025-11-01", "2025-11-30"),
         ("last Feb", "2025-02-01", "2025-02-28"),
+        ("三年前年终奖", "2023-01-01", "2023-12-31"),
+        ("大前年", "2023-01-01", "2023-12-31"),
+        ("half a year ago", "2025-07-01", "2025-09-30"),
+        ("半年前", "2025-07-01", "2025-09-30"),
+        ("上上周末", "2026-02-07", "2026-02-08"),
+        ("两月前", "2025-12-01", "2025-12-31"),
+        ("last week of March 2025", "2025-03-25", "2025-03-31"),
+        ("2025年三月第二周", "2025-03-08", "2025-03-14"),
+        ("first weekend in March 2025", "2025-03-01", "2025-03-02"),
     ],
 )
 def test_span_of_days(text: str, first: str, last: str) -> None:
@@ -96,12 +113,30 @@ def test_day_without_a_year_is_that_day_of_each_recent_year(text: str) -> None:
     assert {"2026-02-13", "2024-02-13", "2019-02-13"} <= found
 
 
-@pytest.mark.parametrize("text", ["what did we ship in March?", "三月份做了什么", "3月份的会议", "since Mar."])
+@pytest.mark.parametrize(
+    "text", ["what did we ship in March?", "三月份做了什么", "3月份的会议", "since Mar.", "in march we sang"]
+)
 def test_month_without_a_year_is_that_month_of_each_recent_year(text: str) -> None:
     """Old months are found by their name alone."""
     found = spans(text)
 
     assert {("2025-03-01", "2025-03-31"), ("2015-03-01", "2015-03-31")} <= set(found)
+    assert len(found) == 13
+
+
+@pytest.mark.parametrize("text", ["in May I asked", "in may 2025", "in may?", "in may, i think", "what was in may"])
+def test_the_month_of_may(text: str) -> None:
+    """A capital, a number, a mark or the end behind it tell the month from the verb."""
+    assert ("2025-05-01", "2025-05-31") in spans(text)
+
+
+@pytest.mark.parametrize("text", ["last Monday in March", "3月份最后一个星期一"])
+def test_a_weekday_of_a_month_without_a_year_is_that_one_of_each_recent_year(text: str) -> None:
+    """Neither every March, nor the last Monday from today."""
+    found = spans(text)
+
+    assert {("2025-03-31", "2025-03-31"), ("2024-03-25", "2024-03-25")} <= set(found)
+    assert all(first == last for first, last in found)
     assert len(found) == 13
 
 
@@ -121,6 +156,22 @@ def test_month_without_a_year_is_that_month_of_each_recent_year(text: str) -> No
         "99月99日",
         "9999 years ago",
         "last marching",
+        "in may i ask",
+        "3月前完成",
+        "三月前完成",
+        "12345天前",
+        "12345个月前",
+        "1.5年前",
+        "half a month ago",
+        "thirty-two days ago",
+        "thirty two weeks ago",
+        "几天前天气怎么样",
+        "几年前年终奖",
+        "以前天天加班",
+        "目前年薪多少",
+        "晚上周会的内容",
+        "上上上周五",
+        "上半年前两个月",
     ],
 )
 def test_no_day(text: str) -> None:
