@@ -10,6 +10,7 @@ or downloaded. Each workspace gets a daemon of its own. The folder's own `baseli
 import argparse
 import json
 import math
+import operator
 import os
 import shutil
 import subprocess
@@ -28,6 +29,8 @@ KEPT = 50
 MEASURES = ("R@5", "R@10", "MRR", "nDCG@10")
 _ALL, _AUDITED = "all", "all, audited gold"
 _WIDTH = 78
+_DISCOUNTS = tuple(1 / math.log2(2 + above) for above in range(10))
+"""What an answer counts in nDCG@10 by how many results stand above it."""
 Place = tuple[str, int]
 Figures = dict[str, float]
 
@@ -140,8 +143,8 @@ def scored(results: list[set[Place]], gold: set[Place]) -> Figures:
         new.append(len(places & gold - seen))
         seen |= places & gold
     first = next((rank for rank, count in enumerate(new, 1) if count), 0)
-    gain = sum(count / math.log2(rank + 1) for rank, count in enumerate(new[:10], 1))
-    best = sum(1 / math.log2(rank + 1) for rank in range(1, min(10, len(gold)) + 1))
+    gain = sum(map(operator.mul, new, _DISCOUNTS))
+    best = sum(_DISCOUNTS[: len(gold)])
     return {
         "R@5": sum(new[:5]) / len(gold),
         "R@10": sum(new[:10]) / len(gold),

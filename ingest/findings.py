@@ -75,7 +75,7 @@ _BY_NAME = re.compile(
 )
 """A name right behind a verb that only software takes: `installed ripgrep`, `deployed Grafana`."""
 _DECISION = Cue(
-    r"\b(?:we|I|team|they|Mira)?\s*(?:have\s+|has\s+)?(?:decided|chose|opted|agreed)\s+(?:to|on|for|that"
+    r"\b(?:we|I|team|they)?\s*(?:have\s+|has\s+)?(?:decided|chose|opted|agreed)\s+(?:to|on|for|that"
     r"|not to|against)\b|^(?:\W*(?:final\s+|our\s+|the\s+)?Decision\s*[:：])|^\W*(?:decided|chose)\b"
     r"|^\W*(?:(?:we|i)(?:['’]re|['’]m|\s+are|\s+am)\s+)?going with\b.{1,60}\b(?:instead of|over|rather than)\b"
     r"|就这么定了|定下来了|说定了"

@@ -9,9 +9,14 @@ from itertools import pairwise
 
 import msgspec
 
+from ..model import Metadata
+from .blocks import Block, Blocks
 from .classify import kind_of
+from .commands import commands_in_fence
 from .distil import DISTILLED_BYTES, SUMMARY_BYTES, shortened
-from .metadata import unique
+from .mentions import words_of
+from .metadata import extract, find_paths, find_urls, gather, unique
+from .pieces import TooManyBlocksError
 from .traits import actions, emotion, outcome, people, topics
 
 NO_EMOTION = "neutral"
@@ -74,6 +79,33 @@ def distil_talk(text: str, max_bytes: int = DISTILLED_BYTES, aggression: float =
         actions=unique(action for sentence in sentences for action in actions(sentence))[:_ACTIONS],
         outcome=outcome(said) or NO_OUTCOME,
     )
+
+
+def gather_talk(text: str) -> Metadata:
+    """The URLs, commands and paths of a conversation, its code spans and fences read as those of a note.
+
+    A text of more blocks than any note may have is read as words alone.
+    """
+    lines = text.splitlines()
+    spans: list[str] = []
+    code: list[Block] = []
+    try:
+        for block in Blocks(lines, 0, []):
+            if block.kind == "code":
+                code.append(block)
+            else:
+                spans += words_of(block, {}).code
+    except TooManyBlocksError:
+        return extract(text)
+    for block in code:
+        lines[block.first : block.last + 1] = [""] * (block.last + 1 - block.first)
+    found = gather(lines, spans, [])
+    for block in code:
+        urls, rest = find_urls(block.raw)
+        found.urls = unique([*found.urls, *urls])
+        found.paths = unique([*found.paths, *find_paths(rest)])
+        found.commands = unique([*found.commands, *commands_in_fence(block.raw, block.info)])
+    return found
 
 
 def room_for(max_bytes: int, aggression: float) -> int:

@@ -1,7 +1,6 @@
 """`distill`: one fact out of a conversation, by rules or by a language model whose answer is checked."""
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -9,8 +8,8 @@ import msgspec
 from ..errors import UsageError
 from ..ingest.distil import shortened, summary
 from ..ingest.mask import mask_text
-from ..ingest.metadata import gather, unique
-from ..ingest.talk import Distilled, distil_talk, room_for
+from ..ingest.metadata import unique
+from ..ingest.talk import Distilled, distil_talk, gather_talk, room_for
 from ..store import Store
 from ..tiers.counters import count_llm_fallbacks
 from .llm import Llm, LlmError, llm_of
@@ -27,7 +26,6 @@ Keep every URL, command and path that matters. Answer with JSON only:
 
 Conversation:
 {text}"""
-_SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _WORD = re.compile(r"[A-Za-z]{3,}|\d+|[\u3400-\u9fff]")
 
 
@@ -87,19 +85,8 @@ def _accepted(answer: Any, text: str, max_bytes: int) -> Distilled | None:
 
 def _metadata(text: str) -> dict[str, list[str]]:
     """What no distillation may lose: the URLs, commands and paths of the text."""
-    lines = text.splitlines()
-    found = gather(lines, [*_SPAN.findall(text), *_fenced(lines)], [])
+    found = gather_talk(text)
     return {"urls": found.urls, "commands": found.commands, "paths": found.paths}
-
-
-def _fenced(lines: Iterable[str]) -> Iterator[str]:
-    """The lines of code fences."""
-    inside = False
-    for line in lines:
-        if line.lstrip().startswith(("```", "~~~")):
-            inside = not inside
-        elif inside:
-            yield line.strip()
 
 
 def _words(text: str) -> set[str]:

@@ -124,6 +124,22 @@ async def test_urls_commands_and_paths_of_the_text_stay_beside_the_fact(mind):
     assert metadata["paths"] == ["/var/log/kestrel.log"]
 
 
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("Agent: I ran:\n~~~\n```\ngit status\n~~~\nplain\n", ["git status"]),
+        ("Agent: I ran:\n````sh\n```\ngit clone x\n````\nthen `ls -l` it\n", ["git clone x", "ls -l"]),
+        ("Agent: Like so:\n```python\nmake install = 3\n```\n", []),
+        ("Agent: Like so:\n```sh\ncurl -s \\\n  localhost\n```\n", ["curl -s localhost"]),
+        ("User: It was ``git log `HEAD` -1``, I think\n", ["git log `HEAD` -1"]),
+        ("| what | how |\n|---|---|\n| restart | `systemctl restart kestrel` |\n", ["systemctl restart kestrel"]),
+    ],
+)
+async def test_code_of_a_conversation_is_read_as_that_of_a_note(mind, text, commands):
+    """Fences end at their own mark, have their language and joined lines; a span may hold a backtick."""
+    assert sorted((await mind.ask("distill", text=text))["metadata"]["commands"]) == commands
+
+
 async def test_without_an_endpoint_the_mode_is_rule(mind):
     """`--llm` alone does not make it so."""
     found = await mind.ask("distill", text=SEED, llm=True)
