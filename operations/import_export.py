@@ -63,7 +63,7 @@ class _Node(msgspec.Struct):
 
 
 class _Export(msgspec.Struct):
-    """A whole file; each fact is decoded by itself, so that no other thread waits for all of them."""
+    """A whole file; each fact is decoded by itself."""
 
     format: str
     version: int
@@ -92,9 +92,13 @@ async def import_export(memory: Memory, request: ImportRequest) -> ImportReply:
     return reply
 
 
-def _read(path: Path, agent: str) -> tuple[_Export, list[_Fact], dict[str, str]]:
-    """The file, those of its facts that are taken in, and what each fact's id is for `agent`."""
-    wanted: list[_Fact] = []
+def _read(path: Path, agent: str) -> tuple[_Export, list[msgspec.Raw], dict[str, str]]:
+    """The file, those of its facts that are taken in, and what each fact's id is for `agent`.
+
+    Each fact is decoded to see that it is one, and let go of again: a hundred thousand of them at once would
+    hold up every other thread whenever Python looks for garbage among them.
+    """
+    wanted: list[msgspec.Raw] = []
     names: dict[str, str] = {}
     try:
         given = msgspec.json.decode(read_regular(path), type=_Export)
@@ -106,7 +110,7 @@ def _read(path: Path, agent: str) -> tuple[_Export, list[_Fact], dict[str, str]]
             fact = _FACT.decode(each)
             names[fact.id] = fact_id(agent, fact.text)
             if fact.state in _STATES:
-                wanted.append(fact)
+                wanted.append(each)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise NoInputError(f"{path} is no file.", "Name the JSON file of an export.") from None
     except OSError as error:
@@ -116,10 +120,11 @@ def _read(path: Path, agent: str) -> tuple[_Export, list[_Fact], dict[str, str]]
     return given, wanted, names
 
 
-def _take(store: Store, agent: str, some: Sequence[_Fact], names: dict[str, str], reply: ImportReply) -> None:
+def _take(store: Store, agent: str, some: Sequence[msgspec.Raw], names: dict[str, str], reply: ImportReply) -> None:
+    facts = [_FACT.decode(each) for each in some]
     with store.transaction() as tx:
-        outcomes = take_facts(tx, agent, [_incoming(each) for each in some])
-        for each, (taken, fact) in zip(some, outcomes, strict=True):
+        outcomes = take_facts(tx, agent, [_incoming(each) for each in facts])
+        for each, (taken, fact) in zip(facts, outcomes, strict=True):
             if taken == "empty":
                 reply.skipped += 1
                 continue
