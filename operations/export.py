@@ -3,11 +3,11 @@
 import asyncio
 import heapq
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -28,29 +28,49 @@ _SORTED = 2_000
 _JSON = msgspec.json.Encoder()
 
 
+class _Item(NamedTuple):
+    """One live fact in the Markdown file, in its order there. Holds no container: Python looks for garbage in those."""
+
+    category: str
+    created_at: float
+    fact: str
+    lines: str
+
+
 async def export(memory: Memory, request: ExportRequest) -> dict[str, Any]:
     """The whole memory; into the folder `output` where one is named."""
-    whole = await exported(memory, request.agent_id)
+    agent, facts = request.agent_id, _facts(memory, request.agent_id)
     if not request.output:
-        return whole
+        return {**await _head(memory, agent), "facts": [each async for some in facts for each in some]}
+    texts, items = [], []
+    async for some in facts:
+        # As text at once: a hundred thousand facts as objects would hold up every other thread.
+        texts += [_JSON.encode(each) for each in some]
+        items += [_item(each) for each in some if each["state"] == "live"]
     folder = memory.workspace / request.output
+    head = await _head(memory, agent)
     try:
-        await asyncio.to_thread(_write_both, folder, whole)
+        await asyncio.to_thread(_write_both, folder, head, texts, items)
     except OSError as error:
         raise AccessError(f"{folder} cannot be written: {error.strerror}.", "Name another folder.") from None
-    files = [str(folder / name) for name in (JSON_NAME, MARKDOWN_NAME)]
-    return {"files": files, "facts": len(whole["facts"])}
+    return {"files": [str(folder / name) for name in (JSON_NAME, MARKDOWN_NAME)], "facts": len(texts)}
 
 
-async def exported(memory: Memory, agent_id: str) -> dict[str, Any]:
-    """Everything that an import can take in again."""
-    facts: list[dict[str, Any]] = []
+async def _facts(memory: Memory, agent_id: str) -> AsyncIterator[Sequence[dict[str, Any]]]:
+    """Everything that an import can take in again of each fact, some facts at a time."""
+    done = 0
     after: int | None = 0
     while after is not None:
-        step = partial(_facts, agent_id=agent_id, after=after)
-        some, after = await memory.thread.call(step, priority=Priority.READ)
-        facts += some
-        report_progress(phase="reading", done=len(facts))
+        some, after = await memory.thread.call(
+            partial(_some_facts, agent_id=agent_id, after=after), priority=Priority.READ
+        )
+        yield some
+        done += len(some)
+        report_progress(phase="reading", done=done)
+
+
+async def _head(memory: Memory, agent_id: str) -> dict[str, Any]:
+    """What an export holds beside the facts."""
     rest = await memory.thread.call(lambda store: _rest(store, agent_id), priority=Priority.READ)
     return {
         "format": FORMAT,
@@ -58,35 +78,30 @@ async def exported(memory: Memory, agent_id: str) -> dict[str, Any]:
         "memoryd": __version__,
         "agent_id": agent_id,
         "exported_at": memory.clock.now_ms() / 1000,
-        "facts": facts,
         **rest,
     }
 
 
-def as_markdown(whole: dict[str, Any]) -> str:
+def _item(fact: dict[str, Any]) -> _Item:
+    lines = [f"- {fact['text']} ({_origin(fact)})"]
+    lines += [f"  - <{url}>" for url in fact["metadata"]["urls"]]
+    lines += [f"  - `{command}`" for command in fact["metadata"]["commands"]]
+    return _Item(fact["category"], fact["created_at"], fact["id"], "\n".join(lines))
+
+
+def _as_markdown(head: dict[str, Any], items: Sequence[_Item]) -> str:
     """Hot state aside, every live fact under its category, with date and places."""
-    day = datetime.fromtimestamp(whole["exported_at"], UTC).strftime("%Y-%m-%d")
-    lines = [f"# Memory of {whole['agent_id']}, {day}"]
+    day = datetime.fromtimestamp(head["exported_at"], UTC).strftime("%Y-%m-%d")
+    lines = [f"# Memory of {head['agent_id']}, {day}"]
     category = ""
-    for each in _in_order([each for each in whole["facts"] if each["state"] == "live"]):
-        if each["category"] != category:
-            category = each["category"]
+    # In pieces: one sort of all of them holds up every other thread too.
+    for each in heapq.merge(*(sorted(items[start : start + _SORTED]) for start in range(0, len(items), _SORTED))):
+        if each.category != category:
+            category = each.category
             lines += ["", f"## {category}", ""]
-        lines.append(f"- {each['text']} ({_origin(each)})")
-        lines += [f"  - <{url}>" for url in each["metadata"]["urls"]]
-        lines += [f"  - `{command}`" for command in each["metadata"]["commands"]]
+        lines.append(each.lines)
     # As a managed block, so that a copy among the notes is known as our own output (TR-7).
     return managed_block("\n".join(lines).replace("<!--", "<! --")) + "\n"
-
-
-def _in_order(facts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    # In pieces: one sort of a hundred thousand holds up every other thread for a quarter of a second.
-    pieces = (sorted(facts[start : start + _SORTED], key=_order) for start in range(0, len(facts), _SORTED))
-    return heapq.merge(*pieces, key=_order)
-
-
-def _order(fact: dict[str, Any]) -> tuple[str, float, str]:
-    return fact["category"], fact["created_at"], fact["id"]
 
 
 def _origin(fact: dict[str, Any]) -> str:
@@ -94,7 +109,7 @@ def _origin(fact: dict[str, Any]) -> str:
     return ", ".join([day, *(f"{each['file']}:{each['lines'][0]}" for each in fact["sources"])])
 
 
-def _facts(store: Store, agent_id: str, after: int) -> tuple[Sequence[dict[str, Any]], int | None]:
+def _some_facts(store: Store, agent_id: str, after: int) -> tuple[Sequence[dict[str, Any]], int | None]:
     rows: list[tuple[Any, ...]] = store.execute(
         "SELECT f.n, f.id, f.text, f.first_seen, d.state, d.tier, d.category, d.importance, d.kind, d.task_state,"
         " d.created_at, d.score, d.access_days FROM facts f NOT INDEXED JOIN derived d ON d.n = f.n"
@@ -171,11 +186,9 @@ def _rest(store: Store, agent_id: str) -> dict[str, Any]:
     }
 
 
-def _write_both(folder: Path, whole: dict[str, Any]) -> None:
-    # Fact by fact: one call for all of them would hold up every other thread.
-    facts = b",".join([_JSON.encode(each) for each in whole["facts"]])
-    head = _JSON.encode({name: value for name, value in whole.items() if name != "facts"})
-    _write(folder, {JSON_NAME: head[:-1] + b',"facts":[' + facts + b"]}", MARKDOWN_NAME: as_markdown(whole).encode()})
+def _write_both(folder: Path, head: dict[str, Any], facts: Sequence[bytes], items: Sequence[_Item]) -> None:
+    whole = _JSON.encode(head)[:-1] + b',"facts":[' + b",".join(facts) + b"]}"
+    _write(folder, {JSON_NAME: whole, MARKDOWN_NAME: _as_markdown(head, items).encode()})
 
 
 def _write(folder: Path, texts: dict[str, bytes]) -> None:
