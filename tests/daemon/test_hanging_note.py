@@ -31,6 +31,8 @@ else:
 """
 """The real daemon and its real reader, but that these words in a note keep the regular expression engine busy."""
 _NOTE = "2026-02-13.md"
+_LIMIT_S = 2
+"""Time for one note: the hanging one costs it twice, and no other one may need it, however busy the machine is."""
 
 
 def _is_silent(machine) -> bool:
@@ -54,7 +56,7 @@ def _is_silent(machine) -> bool:
 def test_a_note_that_holds_the_daemon_still_does_so_once(machine, when):
     """Killed by its watchdog, the daemon then has a process read that note, and sets it aside; the others are in."""
     machine.command = [sys.executable, "-P", "-c", _FAULTY, _FAULTY, "runs"]
-    (machine.root / "config.toml").write_text("[notes]\nmax_ingest_seconds = 0.5\n")
+    (machine.root / "config.toml").write_text(f"[notes]\nmax_ingest_seconds = {_LIMIT_S}.0\n")
     (machine.notes / "2026-02-12.md").write_text("- The marmot sleeps\n")
     if when == "saved while it runs":
         machine.start()
@@ -70,9 +72,9 @@ def test_a_note_that_holds_the_daemon_still_does_so_once(machine, when):
     machine.start()
     status = machine.settled()
 
-    (held,) = status["notes"]["quarantined"]
-    assert (held["path"], status["pending"]) == (f"memory/{_NOTE}", 0)
-    assert "takes longer than 0.5 s to parse" in held["reason"]
+    reasons = {each["path"]: each["reason"] for each in status["notes"]["quarantined"]}
+    assert f"takes longer than {_LIMIT_S} s to parse" in reasons[f"memory/{_NOTE}"]
+    assert status["pending"] == 0
     assert machine.finds("marmot")
     assert machine.finds("pika")
     assert not (machine.root / "state" / "reading").exists()

@@ -141,7 +141,7 @@ def test_what_self_recall_found_outlives_the_process(machine):
 
     machine.start()
 
-    found = wait_for(lambda: machine.status()["self_recall"], 5, "the rate is shown")
+    found = wait_for(lambda: machine.status()["self_recall"], 20, "the rate is shown")
     assert (found["asked"], found["found"], found["missed"]) == (2, 1, ["otter"])
 
 

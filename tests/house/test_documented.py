@@ -72,6 +72,29 @@ def test_the_documented_configuration_is_every_setting_with_its_default():
     assert tomllib.loads(example[1]) == msgspec.to_builtins(Settings())
 
 
+def test_every_warning_and_every_file_of_the_state_folder_is_documented():
+    """The troubleshooting page names each code that status warns with, and what lies in the state folder."""
+    page = (ROOT / "docs/troubleshooting.md").read_text("utf-8")
+    codes = set(re.findall(r"\bProblem\(\s*\"(\w+)\"", (ROOT / "operations/problems.py").read_text("utf-8")))
+    watcher = ast.parse((ROOT / "daemon/watcher.py").read_text("utf-8"))
+    codes |= {
+        node.elts[0].value
+        for node in ast.walk(watcher)
+        if isinstance(node, ast.Tuple) and isinstance(node.elts[0], ast.Constant) and len(node.elts) in (2, 3)
+        and re.fullmatch(r"watcher\w*", str(node.elts[0].value))
+    }  # fmt: skip
+    files = {
+        name
+        for room in ("operations", "daemon", "sync")
+        for file in (ROOT / room).glob("*.py")
+        for name in re.findall(r"\bstate / \"([^\"]+)\"", file.read_text("utf-8"))
+    }
+
+    assert {"language", "rebuilt", "watcher_mount", "plain_logs"} <= codes
+    assert {"reading", "language", "snapshots", "damaged.json", "last-error.json"} <= files
+    assert {name for name in codes | files if not re.search(rf"`{re.escape(name)}/?`", page)} == set()
+
+
 def test_the_readme_names_tests_that_exist():
     """Each promise names a test function of this repository."""
     named = set(re.findall(r"`(test_\w+)`", README))

@@ -1,6 +1,7 @@
 """The rooms stand on floors: imports only run downwards, and never in a circle."""
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -58,6 +59,14 @@ def test_imports_only_run_downwards(module):
         assert below is None or own is None or other.split(".", 1)[0] == room or below < own or own == below == 0, (
             f"{module} (floor {own}) imports {other} (floor {below})"
         )
+
+
+def test_the_page_of_the_rooms_shows_every_room_on_its_floor():
+    """The table of docs/architecture.md is the one that is tested here."""
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d) \| (.+?) \|", page, re.MULTILINE)
+
+    assert {room: int(floor) for floor, rooms in rows for room in re.findall(r"`(\w+)`", rooms)} == FLOORS
 
 
 def test_no_imports_run_in_a_circle():
