@@ -105,10 +105,19 @@ class NoteRow(msgspec.Struct, array_like=True, tag="note"):
     deleted_at: int | None = None
 
 
+def date_order(date: str) -> str:
+    """A mention's date in a form whose order as text is that of time: without the Z, which sorts behind seconds.
+
+    `10:05` < `10:05:30.123` < `10:06`; in SQL `rtrim(date, 'Z')`.
+    """
+    return date.removesuffix("Z")
+
+
 class MentionRow(msgspec.Struct, array_like=True, tag="mention"):
     """One place where a fact stands.
 
-    Lines count from 1; `date` is `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`, '' if undated.
+    Lines count from 1; `date` is `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`, by command also `YYYY-MM-DDTHH:MM:SS.mmmZ`, ''
+    if undated. `date_order` puts them in the order of time.
     """
 
     agent_id: str

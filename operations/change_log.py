@@ -19,11 +19,16 @@ from ..store.versions import set_edit, set_hot_item, set_tree_node
 from .tier_replies import Change, UndoReply
 
 KEPT_CHANGES = 200
-"""How many changes of an agent can be undone; steps of dreams are kept beside them (dream_undo.py)."""
+"""How many changes of an agent can be undone, and as many of the upkeep; for steps of dreams see dream_undo.py."""
 SHOWN_STEPS = 200
 """How many steps of dreams a list of changes shows."""
 DREAM = "dream: "
 """What the steps of dreams begin with: they are many, and must not push out what a person did."""
+UPKEEP = "upkeep: "
+"""The same for what consolidation changes, which the daemon does by itself every two hours."""
+_OF_DREAMS = f"agent_id = ? AND what GLOB '{DREAM}*'"
+_OF_UPKEEP = f"agent_id = ? AND what GLOB '{UPKEEP}*'"
+_OF_PEOPLE = f"agent_id = ? AND what NOT GLOB '{DREAM}*' AND what NOT GLOB '{UPKEEP}*'"
 
 Rows: TypeAlias = dict[str, list[Any] | None]
 """Row key (`table/section/key`, as JSON) to its values, None where there was no row."""
@@ -65,7 +70,7 @@ def record_forgotten(tx: Tx, agent_id: str, facts: Sequence[str]) -> None:
 
 
 def undo_change(store: Store, agent_id: str, n: int) -> UndoReply:
-    """Bring back what the change `n` replaced, 0 for the newest that stands and that no dream made.
+    """Bring back what the change `n` replaced, 0 for the newest that stands and that a person made.
 
     Raises `NoInputError` if there is none, `TryLaterError` if it was changed again since.
     """
@@ -73,7 +78,7 @@ def undo_change(store: Store, agent_id: str, n: int) -> UndoReply:
     if found is None:
         raise NoInputError(
             "There is nothing to undo." if not n else f"There is no change {n}.",
-            "memoryd undo --list; what a dream did: memoryd undo --dream",
+            "memoryd undo --list; what a dream did: memoryd undo --dream; what the upkeep did: memoryd undo --n",
         )
     if found.undone:
         raise NoInputError(f"The change {found.n} is undone already.", "memoryd undo --list shows what stands.")
@@ -127,10 +132,9 @@ def _sides(store: Store, n: int) -> tuple[Rows, Rows]:
 
 
 def _found(store: Store, agent_id: str, n: int) -> Change | None:
-    wanted, value = ("n = ?", n) if n else ("undone = 0 AND what NOT GLOB ?", f"{DREAM}*")
+    wanted = "agent_id = ? AND n = ?" if n else f"{_OF_PEOPLE} AND undone = ?"
     rows: list[tuple[Any, ...]] = store.execute(
-        f"SELECT n, at, what, undone FROM undo_log WHERE agent_id = ? AND {wanted} ORDER BY n DESC LIMIT 1",
-        (agent_id, value),
+        f"SELECT n, at, what, undone FROM undo_log WHERE {wanted} ORDER BY n DESC LIMIT 1", (agent_id, n)
     )
     return _change(rows[0]) if rows else None
 
@@ -149,7 +153,8 @@ def _bring_back(tx: Tx, agent_id: str, key: str, values: list[Any] | None) -> st
     elif table == "tree":
         set_tree_node(tx, agent_id, one, value or "", deleted=bool(deleted))
     elif table == "edit":
-        set_edit(tx, agent_id, one, two, value)
+        # A link that upkeep emptied goes back to one that was taken back, or upkeep would do again what was undone.
+        set_edit(tx, agent_id, one, two, value or None)
     else:
         lift(tx, agent_id, one)
         return one
@@ -168,10 +173,11 @@ def _hiding_notes(store: Store, agent_id: str) -> list[str]:
 
 def changes(store: Store, agent_id: str) -> list[Change]:
     """The changes that are kept, the newest first, and the newest steps of dreams among them."""
-    ask = "SELECT n, at, what, undone FROM undo_log WHERE agent_id = ? AND what {} GLOB ? ORDER BY n DESC LIMIT ?"
+    ask = "SELECT n, at, what, undone FROM undo_log WHERE {} ORDER BY n DESC LIMIT ?"
     rows: list[tuple[Any, ...]] = [
-        *store.execute(ask.format("NOT"), (agent_id, f"{DREAM}*", KEPT_CHANGES)),
-        *store.execute(ask.format(""), (agent_id, f"{DREAM}*", SHOWN_STEPS)),
+        *store.execute(ask.format(_OF_PEOPLE), (agent_id, KEPT_CHANGES)),
+        *store.execute(ask.format(_OF_UPKEEP), (agent_id, KEPT_CHANGES)),
+        *store.execute(ask.format(_OF_DREAMS), (agent_id, SHOWN_STEPS)),
     ]
     return [_change(row) for row in sorted(rows, reverse=True)]
 
@@ -194,10 +200,10 @@ def _write(tx: Tx, agent_id: str, what: str, before: Rows, after: Rows) -> int:
         (agent_id, tx.store.clock.now_ms(), what, _JSON.encode(before).decode(), _JSON.encode(after).decode()),
     )
     if not what.startswith(DREAM):
-        of_people = f"agent_id = ? AND what NOT GLOB '{DREAM}*'"
+        kind = _OF_UPKEEP if what.startswith(UPKEEP) else _OF_PEOPLE
         tx.run(
-            f"DELETE FROM undo_log WHERE {of_people} AND n NOT IN"
-            f" (SELECT n FROM undo_log WHERE {of_people} ORDER BY n DESC LIMIT ?)",
+            f"DELETE FROM undo_log WHERE {kind} AND n NOT IN"
+            f" (SELECT n FROM undo_log WHERE {kind} ORDER BY n DESC LIMIT ?)",
             (agent_id, agent_id, KEPT_CHANGES),
         )
     ((n,),) = tx.execute("SELECT max(n) FROM undo_log WHERE agent_id = ?", (agent_id,))

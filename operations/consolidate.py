@@ -16,7 +16,7 @@ from ..store.thread import Priority
 from ..tiers.counters import read_counters, write_counters
 from ..tiers.hot import hot_state
 from ..tiers.tree_edits import prune
-from .change_log import recorded
+from .change_log import UPKEEP, recorded
 from .consolidation_report import write_report
 from .contradictions import settle_contradictions
 from .llm import llm_of
@@ -131,7 +131,7 @@ def _facts(store: Store, agent_id: str) -> int:
 
 
 def _prune(store: Store, memory: Memory, agent_id: str) -> list[str]:
-    with store.transaction() as tx, recorded(tx, agent_id, "prune by consolidation"):
+    with store.transaction() as tx, recorded(tx, agent_id, f"{UPKEEP}prune"):
         return prune(tx, agent_id, day_number(memory.clock.today()))
 
 

@@ -20,7 +20,8 @@ from ..store.thread import Priority
 from ..store.versions import set_edit
 from ..tiers.layers import LAYERS, LONG_TERM_KINDS, has_faded, layer_of
 from .change_log import DREAM, record_edits
-from .contradictions import FIELD, contested_claims, decisions
+from .claims import FIELD, contested_claims, whole_matters
+from .contradictions import decisions
 from .dream_log import Sides, log_steps, logged
 from .dream_plan import LOADED, Group, Wording, beginnings, groups, like_others, pairs_among, wordings
 from .dream_undo import begin_dream, trim_dreams
@@ -119,13 +120,11 @@ class _Dream:
         return await self._memory.thread.call(work, priority=priority)
 
     async def _contradictions(self) -> None:
-        contested = await contested_claims(self._memory, self._agent)
-        if not contested:
-            return
-        for given in await self._step(partial(decisions, agent_id=self._agent, contested=contested)):
-            step = "supersede" if given.later else "revive"
-            links: Links = {given.fact: (given.before, given.later)}
-            self._reply.superseded += await self._write(step, FIELD, links, given.later or given.fact)
+        for part in whole_matters(await contested_claims(self._memory, self._agent)):
+            for given in await self._step(partial(decisions, agent_id=self._agent, contested=part)):
+                step = "supersede" if given.later else "revive"
+                links: Links = {given.fact: (given.before, given.later)}
+                self._reply.superseded += await self._write(step, FIELD, links, given.later or given.fact)
 
     async def _groups(self, since: int) -> list[Group]:
         """What to join; nothing is looked at where no fact has come since that row."""

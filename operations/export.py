@@ -157,11 +157,11 @@ def _reads(store: Store, agent_id: str, facts: Sequence[str]) -> dict[str, tuple
 def _stated(store: Store, agent_id: str, facts: Sequence[str]) -> dict[str, str]:
     """The latest date on which each is stated, as its mention has it."""
     rows = store.execute(
-        "SELECT fact_id, max(date) FROM mentions INDEXED BY mentions_fact WHERE agent_id = ?"
+        "SELECT fact_id, date, max(rtrim(date, 'Z')) FROM mentions INDEXED BY mentions_fact WHERE agent_id = ?"
         " AND fact_id IN (SELECT value FROM json_each(?)) GROUP BY fact_id",
         (agent_id, _JSON.encode(facts).decode()),
     )
-    return {str(fact): str(date) for fact, date in rows}
+    return {str(fact): str(date) for fact, date, _ in rows}
 
 
 def _rest(store: Store, agent_id: str) -> dict[str, Any]:

@@ -29,7 +29,8 @@ def standings(store: Store, agent_id: str, facts: Sequence[str]) -> dict[str, St
     owner = dict.fromkeys(facts) | merged_wordings(store, agent_id, facts)
     rows: list[tuple[Any, ...]] = store.execute(
         "SELECT fact_id, path, line_from, line_to, date, metadata FROM mentions INDEXED BY mentions_fact"
-        " WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?)) ORDER BY date DESC, path, line_from",
+        " WHERE agent_id = ? AND fact_id IN (SELECT value FROM json_each(?))"
+        " ORDER BY rtrim(date, 'Z') DESC, path, line_from",
         (agent_id, _JSON.encode(list(owner)).decode()),
     )
     found = {fact: Standing([], Metadata()) for fact in facts}

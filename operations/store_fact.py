@@ -9,9 +9,9 @@ from ..ingest.parse import parse_note, parse_statement
 from ..model import COMMAND_PATH, Metadata, ParsedMention, fact_id
 from ..store import Store, Tx
 from ..store.thread import Priority
-from ..store.versions import is_forgotten, set_edit, state_fact
-from ..tiers.changes import now_as_date
-from .contradictions import FIELD, claim
+from ..store.versions import is_forgotten, state_fact
+from ..tiers.changes import now_as_date, withdraw_links
+from .claims import claim
 from .memory import Memory
 from .replies import StoreReply
 from .requests import StoreRequest
@@ -81,19 +81,18 @@ def _write(store: Store, request: StoreRequest, mention: ParsedMention) -> None:
 
 
 def _said_again(tx: Tx, agent_id: str, mention: ParsedMention) -> str:
-    """When a known fact is said by this command: now, where others may contradict it; it is current again at once."""
+    """When a known fact is said by this command: now, where it gave way or may have to; it is current again at once."""
     fact = fact_id(agent_id, mention.text)
     found = tx.execute(
-        "SELECT d.state, coalesce(max(m.date), '') FROM derived d LEFT JOIN mentions m ON m.agent_id = d.agent_id"
+        "SELECT coalesce(max(m.date), '') FROM derived d LEFT JOIN mentions m ON m.agent_id = d.agent_id"
         " AND m.fact_id = d.fact_id AND m.path = ? AND m.device = ?"
         " WHERE d.agent_id = ? AND d.fact_id = ? GROUP BY d.n",
         (COMMAND_PATH, tx.device, agent_id, fact),
     )
-    if not found or claim(mention.text, mention.category) is None:
-        return str(found[0][1]) if found else ""
-    if found[0][0] == "superseded":
-        set_edit(tx, agent_id, fact, FIELD, None)
-    return now_as_date(tx)
+    gave_way = withdraw_links(tx, agent_id, fact)
+    if found and (gave_way or claim(mention.text, mention.category) is not None):
+        return now_as_date(tx)
+    return str(found[0][0]) if found else ""
 
 
 def _tier(store: Store, agent_id: str, fact: str) -> str:

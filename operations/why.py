@@ -132,7 +132,7 @@ def has_tombstone(store: Store, agent_id: str, fact: str) -> bool:
 def _latest(store: Store, agent_id: str, fact: str) -> tuple[list[str], Metadata]:
     rows: list[tuple[Any, ...]] = store.execute(
         "SELECT headings, metadata FROM mentions INDEXED BY mentions_fact WHERE agent_id = ? AND fact_id = ?"
-        " ORDER BY date DESC, path DESC, line_from DESC LIMIT 1",
+        " ORDER BY rtrim(date, 'Z') DESC, path DESC, line_from DESC LIMIT 1",
         (agent_id, fact),
     )
     return (_headings.decode(rows[0][0]), metadata_of(rows[0][1])) if rows else ([], Metadata())

@@ -56,7 +56,7 @@ _UPSERT_STATE = (
 _CANDIDATES = """SELECT u.n, u.agent_id, u.fact_id, d.state, d.tier, f.text, d.category, d.importance, d.created_at,
  d.access_days, (SELECT m.metadata FROM mentions m INDEXED BY mentions_fact
   WHERE m.agent_id = u.agent_id AND m.fact_id = u.fact_id
-  ORDER BY m.date DESC, m.path DESC, m.line_from DESC, m.device DESC, m.n DESC LIMIT 1), w.hash
+  ORDER BY rtrim(m.date, 'Z') DESC, m.path DESC, m.line_from DESC, m.device DESC, m.n DESC LIMIT 1), w.hash
  FROM undrawn u LEFT JOIN derived d ON d.agent_id = u.agent_id AND d.fact_id = u.fact_id
  LEFT JOIN facts f ON f.agent_id = u.agent_id AND f.id = u.fact_id
  LEFT JOIN drawn w ON w.agent_id = u.agent_id AND w.fact_id = u.fact_id ORDER BY u.n LIMIT ?"""

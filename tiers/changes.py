@@ -91,11 +91,12 @@ def hold(tx: Tx, agent_id: str, item: Item, words: Words) -> str:
     if not mention.text or is_forgotten(tx, agent_id, fact):
         return ""
     stamp = _stamp(tx, agent_id, item, fact)
-    said_again = _is_current_again(tx, agent_id, fact, mention.text) and item.timestamp is None
+    again = withdraw_links(tx, agent_id, fact) or _may_be_contradicted(tx, agent_id, fact, mention.text)
+    said_now = again and item.timestamp is None
     state_fact(
         tx, agent_id, mention.text, mention.category, mention.importance, mention.metadata,
         kind=KIND_OF_SECTION[item.section], task_state=_task_state(item),
-        date=now_as_date(tx) if said_again else datetime.fromtimestamp(stamp, UTC).strftime("%Y-%m-%dT%H:%MZ"),
+        date=now_as_date(tx) if said_now else datetime.fromtimestamp(stamp, UTC).strftime("%Y-%m-%dT%H:%MZ"),
     )  # fmt: skip
     set_hot_item(tx, agent_id, item.section, fact, _JSON.encode({"timestamp": stamp}).decode())
     return fact
@@ -107,17 +108,23 @@ def now_as_date(tx: Tx) -> str:
     return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _is_current_again(tx: Tx, agent_id: str, fact: str, text: str) -> bool:
-    """Whether a known fact gave way, or may have to, and is said again now; whatever it gave way to holds no more."""
+def withdraw_links(tx: Tx, agent_id: str, fact: str) -> bool:
+    """Take back what a fact gave way to, a later fact or a fuller wording: somebody states it by command now.
+
+    Returns whether it had given way.
+    """
     gave_way = tx.execute(
         "SELECT field FROM edits WHERE agent_id = ? AND fact_id = ? AND field IN ('superseded_by', 'merged_into')"
-        " AND value IS NOT NULL",
+        " AND value <> ''",
         (agent_id, fact),
     )
     for (field,) in gave_way:
         set_edit(tx, agent_id, fact, str(field), None)
-    if gave_way:
-        return True
+    return bool(gave_way)
+
+
+def _may_be_contradicted(tx: Tx, agent_id: str, fact: str, text: str) -> bool:
+    """Whether it is a known fact of those that others contradict: when it is said again is what decides then."""
     known = tx.execute("SELECT 1 FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact))
     return bool(known) and (stance(text) is not None or setting(text) is not None)
 

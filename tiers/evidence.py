@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from ..model import COMMAND_PATH, DEFAULT_AGENT
+from ..model import COMMAND_PATH, DEFAULT_AGENT, date_order
 from ..store import Store
 
 _JSON = msgspec.json.Encoder()
@@ -30,7 +30,7 @@ class Mention(msgspec.Struct, frozen=True):
 
     def order(self) -> tuple[bool, str, str, int, str, int]:
         """Later mentions are greater; those of MEMORY.md are the weakest (docs/data.md, 2)."""
-        return not self.on_page, self.date, self.path, self.line_from, self.device, self.n
+        return not self.on_page, date_order(self.date), self.path, self.line_from, self.device, self.n
 
 
 class Stated(msgspec.Struct, frozen=True):

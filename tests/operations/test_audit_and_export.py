@@ -231,6 +231,17 @@ async def test_what_is_current_stays_so_in_an_import(mind, new_mind):
     assert ours == theirs
 
 
+async def test_an_export_has_the_moment_at_which_a_fact_was_stated_last(mind):
+    """A clock time in a note is a minute, which is over when the command says the same within it."""
+    await mind.note("memory/2026-02-13.md", "- 10:00 I love tea\n")
+    mind.clock.advance(30)
+    await mind.ask("store", text="I love tea", category="taste")
+
+    (fact,) = (await mind.ask("export"))["facts"]
+
+    assert fact["stated"] == "2026-02-13T10:00:30.000Z"
+
+
 @pytest.mark.parametrize("stated", ["2026-02-30", "yesterday", "2026-2-3", "2026-02-03T25:00Z", "2026-02-03'"])
 async def test_a_date_that_is_none_spoils_no_import(mind, new_mind, stated):
     """Of an export that was edited by hand: refused, or taken in without that date."""

@@ -3,11 +3,18 @@
 import json
 
 import pytest
-from memoryd.operations import contradictions
+from memoryd.operations import claims
 
 
 async def states(mind):
     return {text: state for text, (state, _) in (await mind.facts()).items()}
+
+
+async def undo_settled(mind):
+    """Take back what the newest consolidation decided."""
+    (newest, *_) = (await mind.ask("undo", list=True))["changes"]
+    assert newest["what"] == "upkeep: contradictions"
+    await mind.ask("undo", n=newest["n"])
 
 
 async def test_tr6_the_newer_is_current_and_the_older_superseded_with_a_link(mind):
@@ -63,11 +70,11 @@ async def test_facts_stored_by_command_are_judged_by_the_day_they_were_said(mind
 
 
 async def test_a_decision_can_be_undone(mind):
-    """`undo` brings the older one back, for as long as nothing is said again."""
+    """`undo --n` brings the older one back, for as long as nothing is said again."""
     await mind.note("memory/2026-02-13.md", "- I love night trains\n- I hate night trains\n")
     await mind.ask("consolidate")
 
-    await mind.ask("undo")
+    await undo_settled(mind)
 
     assert set((await states(mind)).values()) == {"live"}
     await mind.ask("consolidate")
@@ -91,8 +98,8 @@ async def test_what_somebody_else_said_contradicts_nobody(mind):
 async def test_an_idle_memory_is_not_read_again_for_contradictions(mind, monkeypatch):
     """Every two hours it is asked whether something contradicts; without a change no fact is looked at (WA-8)."""
     asked = []
-    claims = contradictions._claims
-    monkeypatch.setattr(contradictions, "_claims", lambda *a, **k: (asked.append(1), claims(*a, **k))[1])
+    plain = claims._claims
+    monkeypatch.setattr(claims, "_claims", lambda *a, **k: (asked.append(1), plain(*a, **k))[1])
     await mind.note("memory/2026-02-12.md", "- Robin likes tea\n")
     await mind.ask("consolidate")
     await mind.ask("consolidate")
@@ -155,7 +162,7 @@ async def test_a_value_that_was_undone_stays_undone_until_it_is_said_again(mind)
         mind.clock.advance(1)
         await mind.ask("store", text=f"port is {port}", category="ops")
     await mind.ask("consolidate")
-    await mind.ask("undo")
+    await undo_settled(mind)
     mind.clock.advance(1)
     await mind.ask("consolidate")
     assert set((await states(mind)).values()) == {"live"}

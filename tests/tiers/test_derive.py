@@ -93,6 +93,17 @@ def test_the_latest_mention_decides_and_the_page_comes_last(world):
     assert (one.category, one.importance, one.on_page) == ("second", 0.6, True)
 
 
+def test_a_minute_comes_before_its_seconds(world):
+    """`10:05Z` is before `10:05:30.123Z`, whatever their order as texts, and both before `10:06Z`."""
+    clocks = ["10:06Z", "10:05:30.123Z", "10:05Z"]
+    for n, clock in enumerate(clocks):
+        for at, text in enumerate(("one", "two")):
+            if n >= at:
+                world.say(text, date=f"2026-02-13T{clock}", path=f"memory/{clock}.md", category=clock)
+
+    assert [each.category for each in world.derive("one", "two")] == ["10:06Z", "10:05:30.123Z"]
+
+
 def test_equal_dates_are_ordered_by_path_then_line(world):
     """Of two mentions of one day the greater path, then the greater line, decides."""
     world.say("x", date="2026-02-01", path="memory/2026-02-01-b.md", line=1, category="b")

@@ -16,6 +16,7 @@ from memoryd.tiers.values import Setting, setting
         ("The deadline for the talk is March 5", "deadline of talk", "march5"),
         ("The timeout for the client is 30 s", "timeout of client", "30s"),
         ("Python version is v3.11", "version of python", "3.11"),
+        ("The default timeout of kestrel is 5 s", "default timeout of kestrel", "5s"),
         ("kestrel 的端口改为8082。", "kestrel 的端口", "8082"),
         ("报告的截止日期为3月5日", "报告的截止日期", "3月5日"),
     ],
@@ -25,7 +26,24 @@ def test_a_sentence_sets_one_thing_to_a_value(text, what, value):
     assert setting(text) == Setting(what, value, owned=True)
 
 
-@pytest.mark.parametrize("text", ["port is 8081", "The port is 8081", "端口是 8081", "Version: 2.1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "port is 8081",
+        "The port is 8081",
+        "端口是 8081",
+        "Version: 2.1",
+        "The default timeout is 30 s",
+        "rate limit: 100",
+        "API rate limit: 100",
+        "Our max daily quota is 20",
+        "The second deadline is March 5",
+        "upper limit for requests: 100",
+        "默认超时是30秒",
+        "每日的最大限额为100",
+        "API 端口: 80",
+    ],
+)
 def test_without_an_owner_that_is_said(text):
     """Only what stands around such a line says whose value it is."""
     assert setting(text) is not None
