@@ -74,12 +74,18 @@ def _settle_one(matter: Sequence[Said], indented: Indented) -> Iterator[Given]:
     last = _last(matter)
     others = {each.fact for each in matter}
     for each in matter:
+        if each.claim.is_value and _is_imported(each) and _is_imported(last):
+            continue  # what stood around them was known where they were exported, and links came along
         wanted = last.fact if _contradicted(each, last, indented) else ""
         if (each.link or "") == wanted or (each.link and each.link not in others):
             continue  # somebody else's decision stands
         if wanted and _undone_since(each, last):
             continue  # undone, and nothing was said since
         yield Given(each.fact, each.link, wanted)
+
+
+def _is_imported(each: Said) -> bool:
+    return each.last.path == COMMAND_PATH and not each.stored
 
 
 def _last(matter: Sequence[Said]) -> Said:

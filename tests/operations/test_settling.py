@@ -42,15 +42,17 @@ async def test_values_of_which_only_what_stands_around_them_says_whose_they_are_
 
 
 async def test_values_of_notes_stay_beside_each_other_in_an_import(mind, new_mind):
-    """An import states them by command, but nobody stored one after the other."""
-    await mind.note("memory/2026-02-10.md", "# Ops\n- nginx\n  - The default timeout is 30 s\n")
-    await mind.note("memory/2026-02-12.md", "# Ops\n- redis\n  - The default timeout is 5 s\n")
+    """An import states them by command, but nobody stored one after the other; a later note still speaks last."""
+    await mind.note("memory/2026-02-10.md", "# Ops\n- a\n  - The default timeout is 3 s\n  - kestrel port: 81\n")
+    await mind.note("memory/2026-02-12.md", "# Ops\n- b\n  - The default timeout is 5 s\n  - kestrel port: 82\n")
     dump = mind.root / "dump.json"
     dump.write_text(json.dumps(await mind.ask("export")))
     other = await new_mind()
     await other.ask("import", file=str(dump))
 
     assert (await other.ask("consolidate"))["superseded"] == 0
+    await other.note("memory/2026-02-13.md", "# Ops\n- kestrel port: 83\n")
+    assert (await other.ask("consolidate"))["superseded"] == 2
 
 
 async def test_what_is_stored_after_a_note_of_that_day_is_current(mind):
