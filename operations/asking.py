@@ -8,6 +8,31 @@ from contextlib import contextmanager
 from ..clock import Clock
 
 
+class Turn:
+    """Work that is done by one at a time; use it as an asynchronous context manager."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._wanted = 0
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether anybody has it or waits for it, also while it goes from one to the next: taking it may last."""
+        return self._wanted > 0
+
+    async def __aenter__(self) -> None:
+        self._wanted += 1
+        try:
+            await self._lock.acquire()
+        except BaseException:
+            self._wanted -= 1
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.release()
+        self._wanted -= 1
+
+
 class Asking:
     """Requests that are being answered; `status` does not count, since it disturbs nothing."""
 

@@ -22,6 +22,8 @@ KEPT_CHANGES = 200
 """How many changes of an agent can be undone, and as many of the upkeep; for steps of dreams see dream_undo.py."""
 SHOWN_STEPS = 200
 """How many steps of dreams a list of changes shows."""
+STANDS, UNDONE, LEFT = range(3)
+"""What became of a change: nothing yet, it went back, or its dream did and left it, since it was changed again."""
 DREAM = "dream: "
 """What the steps of dreams begin with: they are many, and must not push out what a person did."""
 UPKEEP = "upkeep: "
@@ -93,14 +95,14 @@ def undo_change(store: Store, agent_id: str, n: int) -> UndoReply:
         for key, values in old.items():
             if fact := _bring_back(tx, agent_id, key, values):
                 lifted.append(fact)
-        tx.run("UPDATE undo_log SET undone = 1 WHERE n = ?", (found.n,))
+        _mark(tx, found.n, UNDONE)
     return UndoReply(found.n, found.what, len(old), lifted, _hiding_notes(store, agent_id) if lifted else [])
 
 
 def take_back_edits(store: Store, agent_id: str, numbers: Sequence[int]) -> tuple[int, int]:
     """Take changes of edits back in this order; returns how many rows went back, and how many changes did not.
 
-    A change of which something was changed again since stands as it is.
+    A change of which something was changed again since stays as it is, and is marked as left.
     """
     rows = left = 0
     with store.transaction() as tx:
@@ -108,12 +110,17 @@ def take_back_edits(store: Store, agent_id: str, numbers: Sequence[int]) -> tupl
             old, new = _sides(store, n)
             if any(_edit_now(store, agent_id, key) != new.get(key) for key in old):
                 left += 1
+                _mark(tx, n, LEFT)
                 continue
             for key, values in old.items():
                 _bring_back(tx, agent_id, key, values)
             rows += len(old)
-            tx.run("UPDATE undo_log SET undone = 1 WHERE n = ?", (n,))
+            _mark(tx, n, UNDONE)
     return rows, left
+
+
+def _mark(tx: Tx, n: int, what: int) -> None:
+    tx.run("UPDATE undo_log SET undone = ? WHERE n = ?", (what, n))
 
 
 def _edit_now(store: Store, agent_id: str, key: str) -> list[Any] | None:
@@ -141,7 +148,7 @@ def _found(store: Store, agent_id: str, n: int) -> Change | None:
 
 def _change(row: Sequence[Any]) -> Change:
     n, at, what, undone = row
-    return Change(n, at / 1000, what, bool(undone))
+    return Change(n, at / 1000, what, undone == UNDONE)
 
 
 def _bring_back(tx: Tx, agent_id: str, key: str, values: list[Any] | None) -> str:

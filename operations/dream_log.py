@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from ..store import Store, Tx
+from .change_log import UNDONE
 from .layer_replies import DreamLogRow
 
 KEPT = 2_000
@@ -44,13 +45,13 @@ def trim_log(tx: Tx, agent_id: str, change: int) -> None:
 def logged(store: Store, agent_id: str) -> list[DreamLogRow]:
     """The newest rows first."""
     rows: list[tuple[Any, ...]] = store.execute(
-        "SELECT l.n, l.at, l.step, l.fact_id, l.before, l.after, l.change, coalesce(u.undone, 0) FROM dream_log l"
+        "SELECT l.n, l.at, l.step, l.fact_id, l.before, l.after, l.change, u.undone FROM dream_log l"
         " LEFT JOIN undo_log u ON u.n = l.change WHERE l.agent_id = ? ORDER BY l.n DESC LIMIT ?",
         (agent_id, SHOWN),
     )
     return [
         DreamLogRow(
-            n, at / 1000, step, fact, msgspec.json.decode(before), msgspec.json.decode(after), change, bool(undone)
+            n, at / 1000, step, fact, msgspec.json.decode(before), msgspec.json.decode(after), change, undone == UNDONE
         )
         for n, at, step, fact, before, after, change, undone in rows
     ]

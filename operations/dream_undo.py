@@ -5,10 +5,10 @@ The steps of the newest dream are kept however many they are, those of earlier o
 
 from functools import partial
 
-from ..errors import NoInputError
+from ..errors import NoInputError, TryLaterError
 from ..store import Store, Tx
 from ..store.thread import Priority
-from .change_log import DREAM, take_back_edits
+from .change_log import DREAM, STANDS, take_back_edits
 from .dream_log import trim_log
 from .last_dream import keep, last_dream
 from .memory import Memory, report_progress
@@ -45,8 +45,11 @@ def trim_dreams(tx: Tx, agent_id: str) -> None:
 async def undo_dream(memory: Memory, agent_id: str) -> UndoReply:
     """Take back all that the newest dream did whose steps stand, the last step first.
 
-    What was changed again since is left and counted. Raises `NoInputError` where no dream stands.
+    What was changed again since is left and counted. Raises `NoInputError` where no dream stands, `TryLaterError`
+    while one goes on: it waits for whoever asks, so that waiting for it here would never end.
     """
+    if memory.dream_lock.is_taken:
+        raise TryLaterError("A dream is going on.", "Try again when memoryd status shows that it has ended.")
     async with memory.dream_lock:
         steps = await memory.thread.call(lambda store: _standing(store, agent_id), priority=Priority.READ)
         if not steps:
@@ -65,7 +68,7 @@ def _standing(store: Store, agent_id: str) -> list[int]:
     standing = [
         int(row[0] or 0)
         for row in store.execute(
-            f"SELECT n FROM undo_log WHERE {_OF_DREAMS} AND undone = 0 ORDER BY n DESC", (agent_id,)
+            f"SELECT n FROM undo_log WHERE {_OF_DREAMS} AND undone = {STANDS} ORDER BY n DESC", (agent_id,)
         )
     ]
     begin = max((each for each in last_dream(store, agent_id).began if standing and each <= standing[0]), default=0)

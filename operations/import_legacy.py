@@ -42,8 +42,8 @@ async def import_legacy(memory: Memory, request: ImportLegacyRequest) -> LegacyR
     for agent in found.agents.values():
         await _take_agent(memory, agent, reply)
     _tell(reply, found)
-    reply.notices += await asyncio.to_thread(left_there, folder, memory.workspace)
     await memory.settle(found.agents)
+    reply.notices += await asyncio.to_thread(left_there, folder, memory.workspace)
     return reply
 
 

@@ -78,7 +78,7 @@ def read_legacy(workspace: Path) -> LegacyMemory:
         reader = _Reader(found, workspace)
         agent = found.agents.setdefault(agent_id, LegacyAgent(agent_id, [], [], {}, {}, {}))
         reader.read_agent(agent, folder)
-    if (root / "turso-credentials.json").exists():
+    if list(root.glob("turso-credentials.json")):
         found.notices.append(
             "turso-credentials.json holds a token among the notes: set TURSO_AUTH_TOKEN_FILE and delete it there."
         )
@@ -96,17 +96,30 @@ def take_state(found: LegacyMemory, agent: LegacyAgent, hot: Any, nodes: Any) ->
 
 def _folders(root: Path, found: LegacyMemory) -> Iterator[tuple[str, Path]]:
     """Agents and their folders; the default agent's files lie in `memory/` itself, or where the document has them."""
-    if _has_files(root):
+    if _has_files(root, found):
         yield DEFAULT_AGENT, root
-    for folder in sorted(path for path in root.glob("*") if path.is_dir() and _has_files(path)):
+    for folder in sorted(path for path in root.glob("*") if _has_files(path, found)):
         try:
             yield checked_name(folder.name), folder
         except UsageError as error:
             found.notices.append(f"{folder.name}: {error.message} Its files were left out.")
 
 
-def _has_files(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in FILES)
+def _has_files(folder: Path, found: LegacyMemory) -> bool:
+    """Whether this is a folder with files of the original; one that cannot be looked into is named."""
+    try:
+        return folder.is_dir() and any((folder / name).is_file() for name in FILES)
+    except OSError as error:
+        found.damaged[folder.name] = f"cannot be read: {error.strerror}"
+        return False
+
+
+def _may_be_there(path: Path) -> bool:
+    """Whether it is a file, or cannot be looked at: then it is opened, and what is wrong is named."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True
 
 
 class _Reader:
@@ -125,7 +138,7 @@ class _Reader:
             ("metrics.json", self._take_metrics, dict),
         ):
             path = folder / name
-            if not path.is_file():
+            if not _may_be_there(path):
                 continue
             shown = path.relative_to(self._workspace).as_posix()
             self._found.files.append(shown)

@@ -4,6 +4,7 @@ Settings are read where they lie, in this workspace's `config.json`, and notes b
 in: an import that copied either would leave two that differ one day.
 """
 
+import os
 import re
 from pathlib import Path
 
@@ -20,7 +21,7 @@ _GENERATED = re.compile(rb"^[*_]Generated: \d{4}-\d\d-\d\d \d\d:\d\d[*_]\s*$", r
 def left_there(folder: Path, workspace: Path) -> list[str]:
     """A sentence each, for what `workspace` does not hold."""
     told = [
-        f"{folder / name} holds settings that are not in force: copy it to {workspace / NAME}."
+        f"{folder / name} {_what(folder / name)}: copy it to {workspace / NAME}."
         for name in SETTINGS
         if not _is_copied(folder / name, workspace / NAME)
     ]
@@ -35,22 +36,33 @@ def left_there(folder: Path, workspace: Path) -> list[str]:
         f"{page.name} was written by the original, and its lines are read as yours. What they say is in hot state now:"
         " delete them, and the block of memoryd stays."
         for page in sorted(workspace.glob("MEMORY*.md"))
-        if page.is_file() and _GENERATED.search(_read(page))
+        if _GENERATED.search(_read(page))
     ]
     return told
 
 
 def _is_copied(file: Path, copy: Path) -> bool:
-    """Whether there is nothing to copy, or it was copied already."""
-    if not file.is_file() or file.resolve() == copy.resolve():
-        return True
-    # A page has our block too by then.
-    return copy.is_file() and _read(file).strip() in _read(copy)
+    """Whether there is nothing to copy, or it was copied already; what cannot be read was not."""
+    try:
+        if not file.is_file() or os.path.realpath(file) == os.path.realpath(copy):
+            return True
+        # A page has our block too by then.
+        return copy.is_file() and file.read_bytes().strip() in _read(copy)
+    except OSError:
+        return False
+
+
+def _what(settings: Path) -> str:
+    try:
+        settings.read_bytes()
+    except OSError:
+        return "cannot be read. If it holds settings, they are not in force"
+    return "holds settings that are not in force"
 
 
 def _read(file: Path) -> bytes:
-    """The bytes of a file; none of one that cannot be read, which status and doctor tell of."""
+    """The bytes of a file; none of what is no file, or cannot be read, which status and doctor tell of."""
     try:
-        return file.read_bytes()
+        return file.read_bytes() if file.is_file() else b""
     except OSError:
         return b""

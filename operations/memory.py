@@ -24,7 +24,7 @@ from ..store.thread import Priority, StoreThread
 from ..sync.hrana import CloudClient
 from ..sync.key_store import KeyStore
 from ..sync.service import SyncService
-from .asking import Asking
+from .asking import Asking, Turn
 from .critical import agent_numbers, critical_state
 from .former import missing_of_former
 from .intake import Intake
@@ -93,8 +93,8 @@ class Memory:
         self._settle_lock = asyncio.Lock()
         self.tasks_lock = asyncio.Lock()
         """Held while a working task's file is read and replaced."""
-        self.dream_lock = asyncio.Lock()
-        """Held while a dream of any agent goes on."""
+        self.dream_lock = Turn()
+        """Held while a dream of any agent goes on, which waits for whoever asks: no request may wait for it."""
         self.dreams: DreamStatus | None = None
         """The last dream of this process; None before the first."""
         self.asking = Asking(clock)

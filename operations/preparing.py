@@ -43,6 +43,8 @@ class Preparer:
     ) -> None:  # fmt: skip
         self._root = str(root)
         self._unfinished = unfinished
+        self._suspects = unfinished.suspects
+        """As they were at first: a scan beside this queue may acquit one that waits here still."""
         self._settings = settings
         self._patience_s = min(patience_s, settings.max_ingest_seconds)
         self._wants_process = queued > LONG_QUEUE
@@ -172,7 +174,7 @@ class Preparer:
         return was_slow or self._is_suspect(job) or LARGE_NOTE < job.size <= parsed_up_to
 
     def _is_suspect(self, job: Job) -> bool:
-        return job.path in self._unfinished.suspects
+        return job.path in self._suspects
 
     async def _start(self) -> None:
         try:

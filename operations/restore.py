@@ -21,12 +21,15 @@ from .sync_requests import RestoreRequest
 from .synchronise import the_cloud
 from .table import Outcome
 
+_SELDOM = (100_000, 20, 20)
+"""So many new objects bring a search for cycles (700 as a rule): often enough that no garbage piles up."""
+
 
 async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
     """Plan, write the missing notes, ingest them, verify; exit code 1 when something is not whole."""
     started = memory.clock.monotonic()
     async with memory.thread.roomy(alone=not memory.resident):
-        with nullcontext() if memory.resident else _uncollected():
+        with nullcontext() if memory.resident else _seldom_collected():
             plan, done = await _brought_back(memory, request)
             await memory.settle(done.agents)
     facts = await memory.thread.call(_live_facts, priority=Priority.READ)
@@ -46,13 +49,14 @@ async def restore(memory: Memory, request: RestoreRequest) -> Outcome:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without Python's search for cycles: it would walk through every row that waits, again and again."""
-    gc.disable()
+def _seldom_collected() -> Iterator[None]:
+    """With few of Python's searches for cycles: each walks through rows that wait, which are in none."""
+    usual = gc.get_threshold()
+    gc.set_threshold(*_SELDOM)
     try:
         yield
     finally:
-        gc.enable()
+        gc.set_threshold(*usual)
 
 
 async def _brought_back(memory: Memory, request: RestoreRequest) -> tuple[RestorePlan, Restored]:

@@ -15,9 +15,10 @@ from .store import Store
 
 T = TypeVar("T")
 
+_USUAL = (CACHE_KIB, WAL_PAGES)
 _ROOMY = (16_000, 4_000)
 _ALONE = (64_000, 16_000)
-"""Memory [KiB] and pages of the log, of 4 KiB each, where the daemon works and where only one command does."""
+"""Memory [KiB] and pages of the log, of 4 KiB each: as ever, for long work of the daemon, and for a command alone."""
 
 
 class Priority(enum.IntEnum):
@@ -52,7 +53,9 @@ class StoreThread:
         self._thread: threading.Thread | None = None
         self.finished = 0
         """How many calls ended; the daemon's watchdog looks whether it moves while calls wait."""
-        self._room = (CACHE_KIB, WAL_PAGES)
+        self._wishes: list[tuple[int, int]] = []
+        """The room that each long work asks for which goes on; they need not end in the order in which they began."""
+        self._room = _USUAL
         self.damage: StoreDamagedError | None = None
         """The first error that says that the file is damaged: it has to be looked at, and nothing else helps."""
 
@@ -85,13 +88,14 @@ class StoreThread:
 
         The ids of facts are hashes: a batch touches a thousand pages, and those that do not fit are written twice.
         """
-        before, self._room = self._room, _ALONE if alone or self.alone else _ROOMY
-        await self.call(self._make_room)
+        wish = _ALONE if alone else _ROOMY
+        self._wishes.append(wish)
         try:
+            await self._make_room()
             yield
         finally:
-            self._room = before
-            await self.call(self._make_room)
+            self._wishes.remove(wish)
+            await self._make_room()
 
     async def close(self) -> None:
         """Finish what waits, then close the store and end the thread."""
@@ -101,8 +105,9 @@ class StoreThread:
         thread, self._thread = self._thread, None
         await asyncio.to_thread(thread.join)
 
-    def _make_room(self, store: Store) -> None:
-        store.db.keep_pages(*self._room)
+    async def _make_room(self) -> None:
+        self._room = room = max(self._wishes, default=_USUAL)
+        await self.call(lambda store: store.db.keep_pages(*room))
 
     def _main(self, opened: "asyncio.Future[None]") -> None:
         try:

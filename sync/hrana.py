@@ -124,6 +124,8 @@ class CloudClient:
             raise CloudError(f"The cloud does not answer ({type(error).__name__}).", "It is tried again.") from None
         finally:
             self.ended += 1
+        # httpx's stream and response refer to each other: a page of MB would stay until Python looks for cycles.
+        response.stream = httpx.ByteStream(b"")
         if response.status_code != 200:
             raise _http_error(response, writes=writes)
         with _making_sense():

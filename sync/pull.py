@@ -1,7 +1,8 @@
 """Reading the other devices' logs: chain checked, folded segment by segment, each log on its own (docs/data.md, 5)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from itertools import pairwise
 
 import msgspec
@@ -131,16 +132,21 @@ class Puller:
         """Fold the segments after `position`; from where the chain breaks jump to the next snapshot."""
         run: list[tuple[Segment, list[Row]]] = []
         error: SegmentError | CloudStoppedError | None = None
-        try:
-            async for segment, rows in self._chained(position, segments):
+        async with aclosing(self._chained(position, segments)) as chain:
+            while error is None:
+                try:
+                    segment, rows = await anext(chain)
+                except StopAsyncIteration:
+                    break
+                except (SegmentError, CloudStoppedError) as found:
+                    error = found  # what stands before it comes in
+                    continue
                 # Of one kind, so that a segment that is refused for its sealing takes no sound one with it.
                 if run and not (self._may_wait(run) and is_sealed(segment.payload) == is_sealed(run[0][0].payload)):
                     position, run = await self._fold_run(run, pulled), []
                     if pulled.lifted:
                         return
                 run.append((segment, rows))
-        except (SegmentError, CloudStoppedError) as found:
-            error = found  # what stands before it comes in
         if run:
             position = await self._fold_run(run, pulled)
         if pulled.lifted:
@@ -150,7 +156,9 @@ class Puller:
         elif error is not None:
             raise error
 
-    async def _chained(self, position: Cursor, segments: Sequence[Segment]) -> AsyncIterator[tuple[Segment, list[Row]]]:
+    async def _chained(
+        self, position: Cursor, segments: Sequence[Segment]
+    ) -> AsyncGenerator[tuple[Segment, list[Row]], None]:
         idx, sha = position.idx, position.sha256
         for segment in segments:
             if segment.idx != idx + 1:

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memoryd.errors import NoInputError, UsageError
+from memoryd.errors import NoInputError, TryLaterError, UsageError
+from memoryd.operations.asking import Turn
 from memoryd.operations.dream import dream_all
-from memoryd.operations.last_dream import has_changed
+from memoryd.operations.last_dream import LastDream, has_changed, keep
 from memoryd.store.thread import Priority
 from memoryd.store.versions import set_edit
 
@@ -419,22 +421,94 @@ async def test_dreams_are_kept_and_undone_one_by_one(mind, monkeypatch):
 
 
 async def test_what_was_changed_since_a_dream_stands_when_it_goes_back(mind):
-    """A step that somebody took back and one that was overwritten are left; the rest goes back."""
+    """A step that somebody took back and one that was overwritten are left; the rest goes back, then the dream before.
+
+    What was left can still be taken back alone, once its facts are again as the dream made them.
+    """
+    await mind.note("memory/2026-02-09.md", lessons(range(10, 12)))
+    await mind.ask("dream")
     await mind.note("memory/2026-02-10.md", lessons(range(3)))
     steps = (await mind.ask("dream"))["steps"]
     await mind.ask("undo", n=steps[0]["change"])
     other = steps[2]["fact"]
 
-    def overwrite(store):
+    def overwrite(store, whole):
         with store.transaction() as tx:
-            set_edit(tx, "default", steps[1]["parts"][0]["id"], "merged_into", other)
+            set_edit(tx, "default", steps[1]["parts"][0]["id"], "merged_into", whole)
 
-    await mind.memory.thread.call(overwrite)
+    await mind.memory.thread.call(partial(overwrite, whole=other))
+
+    backs = [await mind.ask("undo", dream=True) for _ in range(2)]
+
+    assert [(each["rows"], each["changed_since"]) for each in backs] == [(1, 1), (2, 0)]
+    assert len(await mind.sql("SELECT 1 FROM edits WHERE value = ?", other)) == 1
+    with pytest.raises(NoInputError):
+        await mind.ask("undo", dream=True)
+    changes = {each["n"]: each["undone"] for each in (await mind.ask("undo", list=True))["changes"]}
+    assert [number for number, undone in changes.items() if not undone] == [steps[1]["change"]]
+    log = (await mind.ask("dream", log=True))["log"]
+    assert {each["change"] for each in log if not each["undone"]} == {steps[1]["change"]}
+    await mind.memory.thread.call(partial(overwrite, whole=steps[1]["fact"]))
+    assert (await mind.ask("undo", n=steps[1]["change"]))["rows"] == 1
+
+
+async def test_dreams_whose_beginnings_are_not_known_go_back_together_and_once(mind):
+    """A store of before beginnings were kept: what is left of them is not chosen for ever."""
+    for day in (10, 11):
+        await mind.note(f"memory/2026-02-{day}.md", lessons(range(5 * day, 5 * day + 2)))
+        steps = (await mind.ask("dream"))["steps"]
+
+    def forget_beginnings(store):
+        with store.transaction() as tx:
+            keep(tx, "default", LastDream())
+            set_edit(tx, "default", steps[0]["parts"][0]["id"], "merged_into", steps[1]["fact"])
+
+    await mind.memory.thread.call(forget_beginnings)
 
     reply = await mind.ask("undo", dream=True)
 
-    assert (reply["rows"], reply["changed_since"]) == (1, 1)
-    assert len(await mind.sql("SELECT 1 FROM edits WHERE value = ?", other)) == 1
+    assert (reply["rows"], reply["changed_since"]) == (3, 1)
+    with pytest.raises(NoInputError):
+        await mind.ask("undo", dream=True)
+
+
+async def test_an_undo_is_refused_while_a_dream_goes_on_and_the_dream_ends(mind):
+    """The dream waits for whoever asks: a request that waited for the dream would keep both for ever."""
+    await mind.note("memory/2026-02-10.md", lessons(range(3)))
+    undisturbed, refused = mind.memory.asking.undisturbed, []
+
+    async def next_step():
+        if not refused:
+            asked = asyncio.create_task(mind.ask("undo", dream=True))
+            await asyncio.sleep(0)
+            refused.append(asked)
+        return await undisturbed()
+
+    mind.memory.asking.undisturbed = next_step
+    reply = await asyncio.wait_for(mind.ask("dream"), 20)
+
+    with pytest.raises(TryLaterError, match="going on"):
+        await refused[0]
+    assert reply["merged"] == 3
+    assert (await mind.ask("undo", dream=True))["rows"] == 3
+
+
+async def test_a_turn_is_taken_while_it_goes_from_one_to_the_next():
+    """Whoever does not wait would otherwise be queued behind the next one."""
+    turn, seen = Turn(), []
+
+    async def take():
+        async with turn:
+            await asyncio.sleep(0)
+
+    first, second, given_up = (asyncio.create_task(take()) for _ in range(3))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    first.add_done_callback(lambda _: seen.append(turn.is_taken))
+    await asyncio.gather(first, second, given_up, return_exceptions=True)
+
+    assert given_up.cancelled()
+    assert (seen, turn.is_taken) == ([True], False)
 
 
 WORDS = ["alpha", "beta", "gamma", "not", "delta"]

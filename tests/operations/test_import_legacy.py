@@ -1,7 +1,9 @@
 """`import-legacy`: every version of the original comes over, with dates and counts, and twice changes nothing."""
 
+import errno
 import json
 import math
+from pathlib import Path
 
 import pytest
 from memoryd.errors import NoInputError
@@ -317,7 +319,7 @@ async def test_settings_and_notes_of_another_workspace_are_pointed_at(mind, tmp_
     (skill / "config.json").write_text('{"hot": {"max_lessons": 3}}')
     write(tmp_path / "old/memory", warm=WARM, hot=HOT)
     (tmp_path / "old/memory/2026-02-13.md").write_text("- A note of old\n")
-    (tmp_path / "old/MEMORY.md").write_text("# MEMORY.md - Long-Term Context\n")
+    (tmp_path / "old/MEMORY.md").write_text("# MEMORY.md - Long-Term Context\n\nBe kind to herons.\n")
 
     notices = (await mind.ask("import-legacy", from_=str(tmp_path / "old")))["notices"]
 
@@ -329,6 +331,54 @@ async def test_settings_and_notes_of_another_workspace_are_pointed_at(mind, tmp_
     again = await mind.ask("import-legacy", from_=str(tmp_path / "old"))
     assert (again["facts"], again["notices"]) == (0, [])
     assert await mind.hits("note of old") == ["A note of old"]
+
+
+async def test_what_cannot_be_read_is_named_and_the_rest_is_taken_in(mind, tmp_path, monkeypatch):
+    """The skill's folder, an agent's folder and a note: nothing is believed of them, and facts are searchable."""
+    folder = tmp_path / "old"
+    write(folder / "memory", warm=WARM)
+    write(folder / "memory/locked", warm=WARM)
+    (folder / "memory/2026-02-13.md").write_text("- A note of old\n")
+    (mind.workspace / "memory/2026-02-13.md").write_text("- Another note\n")
+    locked = (folder / "skills", folder / "memory/locked", folder / "memory/2026-02-13.md")
+
+    def guarded(real):
+        def look(path, *args, **named):
+            if any(path.is_relative_to(each) for each in locked) and (real is not stat or path not in locked):
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return real(path, *args, **named)
+
+        return look
+
+    stat, read_bytes = Path.stat, Path.read_bytes
+    monkeypatch.setattr(Path, "stat", guarded(stat))
+    monkeypatch.setattr(Path, "read_bytes", guarded(read_bytes))
+
+    reply = await mind.ask("import-legacy", from_=str(folder))
+
+    assert (reply["facts"], reply["agents"]) == (2, ["default"])
+    assert [(each["file"], each["reason"]) for each in reply["damaged"]] == [
+        ("locked", "cannot be read: Permission denied")
+    ]
+    settings, notes = reply["notices"]
+    assert f"{folder / 'skills/tiered-memory/config.json'} cannot be read" in settings
+    assert notes.startswith("1 notes and pages")
+    assert WARM[0]["text"] in await mind.hits("go-ethereum")
+
+
+async def test_what_was_taken_in_is_settled_before_the_rest_is_looked_for(mind, tmp_path, monkeypatch):
+    """Whatever happens while it is looked for, nothing waits to be derived."""
+    write(tmp_path / "old/memory", warm=WARM)
+
+    def fall(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("memoryd.operations.import_legacy.left_there", fall)
+    with pytest.raises(OSError, match="Input/output"):
+        await mind.ask("import-legacy", from_=str(tmp_path / "old"))
+
+    assert await mind.sql("SELECT * FROM dirty") == []
+    assert WARM[0]["text"] in await mind.hits("go-ethereum")
 
 
 async def test_a_page_that_the_original_wrote_is_pointed_at(mind):

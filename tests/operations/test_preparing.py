@@ -233,6 +233,21 @@ async def test_a_note_that_ended_an_earlier_process_is_never_read_here(tmp_path,
     assert "ends the process" in found[paths[1]].record.reason
 
 
+async def test_a_scan_that_ends_does_not_acquit_what_waits_in_a_queue_beside_it(tmp_path, monkeypatch):
+    """A note that is set aside there is still not read here."""
+    monkeypatch.setattr(reading, "COMMAND", ("/nonexistent",))
+    paths = _write(tmp_path, 2)
+    unfinished = _unfinished(tmp_path, paths[1])
+
+    async with Preparer(tmp_path, NotesSettings(), 2, unfinished) as preparer:
+        done = await preparer.prepare([_job(path) for path in paths], 1_000)
+        unfinished.acquit()
+        late = [each async for _, some in preparer.in_turn([], _job, lambda: 1_000) for each in some]
+
+    assert [each.path for each in done] == paths[:1]
+    assert [(each.path, each.parsed, each.record.state) for each in late] == [(paths[1], None, "too_large")]
+
+
 def test_a_file_that_cannot_be_written_or_read_stops_nobody(tmp_path, caplog):
     """What is read is told for the case of a crash only: without room for it reading goes on."""
     (tmp_path / "reading").mkdir()

@@ -1,5 +1,6 @@
 """`restore` of a whole memory with a real sqld: what it brings back is what the old device had, word for word."""
 
+import gc
 import random
 
 import pytest
@@ -118,6 +119,32 @@ async def test_a_restore_that_was_cut_off_between_its_notes_goes_on(old, new_min
     told = f"SELECT {_TOLD} FROM mentions WHERE device = ? ORDER BY agent_id, path, n"
     assert await new.sql(told, new.memory.device) == await old.sql(told, old.memory.device)
     assert (await new.ask("restore", from_=old.memory.device))["notes"] == 42
+
+
+@pytest.mark.parametrize("collects", [True, False])
+async def test_a_restore_that_fails_leaves_pythons_search_for_cycles_as_it_was(
+    old, new_mind, sqld, monkeypatch, collects
+):
+    """Rarer while it lasts, and afterwards as before, whether it was on or off."""
+    new, during = await new_mind(url=sqld.url, token=sqld.token()), []
+
+    def fall(_):
+        during.append((gc.isenabled(), gc.get_threshold()[0]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memoryd.operations.restore.crash_point", fall)
+    usual = gc.get_threshold()
+    if not collects:
+        gc.disable()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            await new.ask("restore")
+        after = gc.isenabled(), gc.get_threshold()
+    finally:
+        gc.enable()
+
+    assert during == [(collects, 100_000)]
+    assert after == (collects, usual)
 
 
 def _fall_at(name, times):

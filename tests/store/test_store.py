@@ -1,6 +1,7 @@
 """The store as a whole: migrations, counters, access, the thread."""
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -116,14 +117,22 @@ async def test_a_store_that_cannot_be_opened_fails_the_start(tmp_path):
         await thread.start()
 
 
-async def test_room_that_was_made_for_long_work_outlasts_shorter_work_within_it(tmp_path):
+def room(store):
+    """What the store keeps in memory, and the pages of its log."""
+    return [store.execute(f"PRAGMA {name}")[0][0] for name in ("cache_size", "wal_autocheckpoint")]
+
+
+@pytest.fixture
+async def thread(tmp_path):
+    """A thread with a new store."""
+    one = StoreThread(lambda: Store.open(tmp_path / "m.db", ManualClock()))
+    await one.start()
+    yield one
+    await one.close()
+
+
+async def test_room_that_was_made_for_long_work_outlasts_shorter_work_within_it(thread):
     """A command alone has the same room after each part of it, and gives it back at the end."""
-
-    def room(store):
-        return [store.execute(f"PRAGMA {name}")[0][0] for name in ("cache_size", "wal_autocheckpoint")]
-
-    thread = StoreThread(lambda: Store.open(tmp_path / "m.db", ManualClock()))
-    await thread.start()
     usual = await thread.call(room)
     async with thread.roomy(alone=True):
         most = await thread.call(room)
@@ -134,4 +143,42 @@ async def test_room_that_was_made_for_long_work_outlasts_shorter_work_within_it(
     async with thread.roomy():
         assert not thread.alone
         assert usual != await thread.call(room) != most
-    await thread.close()
+
+
+async def test_room_is_given_back_whichever_long_work_ends_first(thread):
+    """Two queues overlap: the first to begin ends first, and nothing is left of either."""
+    usual = await thread.call(room)
+    first, second, alone = thread.roomy(), thread.roomy(), thread.roomy(alone=True)
+    await first.__aenter__()
+    more = await thread.call(room)
+    await alone.__aenter__()
+    await second.__aenter__()
+    await first.__aexit__(None, None, None)
+    assert thread.alone
+    await alone.__aexit__(None, None, None)
+    assert (thread.alone, await thread.call(room)) == (False, more)
+
+    await second.__aexit__(None, None, None)
+
+    assert (thread.alone, await thread.call(room)) == (False, usual)
+
+
+async def test_long_work_that_is_cancelled_before_it_begins_gives_its_room_back(thread):
+    """Cancelled while the room is being made."""
+    usual, goes_on = await thread.call(room), threading.Event()
+    busy = asyncio.create_task(thread.call(lambda _: goes_on.wait(20)))
+
+    async def work():
+        async with thread.roomy(alone=True):
+            pytest.fail("it was cancelled before")
+
+    asked = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    assert thread.alone
+    asked.cancel()
+    await asyncio.sleep(0)
+    goes_on.set()
+    await asyncio.gather(busy, asked, return_exceptions=True)
+
+    assert asked.cancelled()
+    assert (thread.alone, await thread.call(room)) == (False, usual)
