@@ -147,20 +147,16 @@ async def test_room_that_was_made_for_long_work_outlasts_shorter_work_within_it(
 
 async def test_room_is_given_back_whichever_long_work_ends_first(thread):
     """Two queues overlap: the first to begin ends first, and nothing is left of either."""
-    usual = await thread.call(room)
     first, second, alone = thread.roomy(), thread.roomy(), thread.roomy(alone=True)
-    await first.__aenter__()
-    more = await thread.call(room)
-    await alone.__aenter__()
-    await second.__aenter__()
-    await first.__aexit__(None, None, None)
-    assert thread.alone
-    await alone.__aexit__(None, None, None)
-    assert (thread.alone, await thread.call(room)) == (False, more)
+    seen = []
+    for work, begins in ((first, True), (alone, True), (second, True), (first, False), (alone, False), (second, False)):
+        seen.append((thread.alone, await thread.call(room)))
+        await (work.__aenter__() if begins else work.__aexit__(None, None, None))
 
-    await second.__aexit__(None, None, None)
-
-    assert (thread.alone, await thread.call(room)) == (False, usual)
+    usual, more, most = seen[0], seen[1], seen[2]
+    assert len({str(each) for each in (usual, more, most)}) == 3
+    assert seen == [usual, more, most, most, most, more]
+    assert (thread.alone, await thread.call(room)) == usual
 
 
 async def test_long_work_that_is_cancelled_before_it_begins_gives_its_room_back(thread):
@@ -174,11 +170,11 @@ async def test_long_work_that_is_cancelled_before_it_begins_gives_its_room_back(
 
     asked = asyncio.create_task(work())
     await asyncio.sleep(0)
-    assert thread.alone
+    was_alone = thread.alone
     asked.cancel()
     await asyncio.sleep(0)
     goes_on.set()
     await asyncio.gather(busy, asked, return_exceptions=True)
 
-    assert asked.cancelled()
+    assert (was_alone, asked.cancelled()) == (True, True)
     assert (thread.alone, await thread.call(room)) == (False, usual)
