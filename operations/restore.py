@@ -21,7 +21,7 @@ from .sync_requests import RestoreRequest
 from .synchronise import the_cloud
 from .table import Outcome
 
-_SELDOM = (100_000, 20, 20)
+_SELDOM = (500_000, 20, 20)
 """So many new objects bring a search for cycles (700 as a rule): often enough that no garbage piles up."""
 
 

@@ -143,7 +143,7 @@ async def test_a_restore_that_fails_leaves_pythons_search_for_cycles_as_it_was(
     finally:
         gc.enable()
 
-    assert during == [(collects, 100_000)]
+    assert during == [(collects, 500_000)]
     assert after == (collects, usual)
 
 
