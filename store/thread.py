@@ -1,6 +1,7 @@
 """The one thread that touches the database, so that a loop can wait for it without standing still."""
 
 import asyncio
+import contextlib
 import enum
 import queue
 import threading
@@ -9,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ..errors import StoreDamagedError
+from ..errors import StoreDamagedError, StoreError
 from .adapter import CACHE_KIB, WAL_PAGES
 from .store import Store
 
@@ -51,6 +52,7 @@ class StoreThread:
         self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._numbers = iter(range(1, 1 << 62))
         self._thread: threading.Thread | None = None
+        self._ended = False
         self.finished = 0
         """How many calls ended; the daemon's watchdog looks whether it moves while calls wait."""
         self._wishes: list[tuple[int, int]] = []
@@ -77,9 +79,11 @@ class StoreThread:
         await opened
 
     async def call(self, work: Callable[[Store], T], *, priority: Priority = Priority.WRITE) -> T:
-        """Run `work(store)` in the thread and return its result, or raise what it raised."""
+        """Run `work(store)` in the thread and return its result, or raise what it raised; `StoreError` if closed."""
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._jobs.put(_Job(priority, next(self._numbers), work, future))
+        if self._ended:
+            self._refuse_all()
         return await future
 
     @asynccontextmanager
@@ -129,6 +133,16 @@ class StoreThread:
             self.finished += 1
             self._jobs.task_done()
             _answer(job.future, result, failure)
+        self._ended = True
+        self._refuse_all()
+
+    def _refuse_all(self) -> None:
+        """Nobody works any more: whoever came too late is told, whichever thread sees it first."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                job = self._jobs.get_nowait()
+                self._jobs.task_done()
+                _answer(job.future, error=StoreError("The store is closed.", "memoryd is ending; start it again."))
 
 
 def _answer(future: "asyncio.Future[Any]", result: Any = None, error: BaseException | None = None) -> None:

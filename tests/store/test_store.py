@@ -6,7 +6,7 @@ import time
 
 import pytest
 from memoryd.clock import LogicalClock, ManualClock, day_number
-from memoryd.errors import StoreNewerError
+from memoryd.errors import StoreError, StoreNewerError
 from memoryd.store import Store
 from memoryd.store.thread import Priority, StoreThread
 from memoryd.store.versions import record_access, set_edit
@@ -129,6 +129,20 @@ async def thread(tmp_path):
     await one.start()
     yield one
     await one.close()
+
+
+async def test_whoever_comes_after_the_end_is_told_at_once(tmp_path):
+    """A call that came while the store was closed, or later, waits for nobody."""
+    thread = StoreThread(lambda: Store.open(tmp_path / "m.db", ManualClock()))
+    await thread.start()
+    closing = asyncio.ensure_future(thread.close())
+    await asyncio.sleep(0)
+    late = asyncio.ensure_future(thread.call(lambda store: store.device, priority=Priority.LAST))
+    await closing
+
+    for asked in (late, thread.call(lambda store: store.device)):
+        with pytest.raises(StoreError, match="closed"):
+            await asyncio.wait_for(asked, 5)
 
 
 async def test_room_that_was_made_for_long_work_outlasts_shorter_work_within_it(thread):
