@@ -61,29 +61,26 @@ def stamp(root: Path, path: str, data: bytes) -> os.stat_result | None:
         return None  # it went, or something else stands there: the scan tells
 
 
-def write_all(root: Path, files: Iterable[tuple[str, bytes]]) -> list[str]:
-    """Write new files: temporary file, fsync, link, and at the end fsync of each folder; returns their paths.
+def write_all(root: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write new files: temporary file, fsync, link, and after each folder its own fsync.
 
     A file that is already there with these bytes is left (an earlier run was cut off). Raises
     `MemorydError` for one that appeared meanwhile with others, `AccessError` where the system refuses.
     """
-    written: list[str] = []
-    folders: set[str] = set()
+    by_folder: dict[str, list[tuple[str, bytes]]] = {}
+    for path, data in files:
+        by_folder.setdefault(path.rpartition("/")[0], []).append((path, data))
     try:
-        for path, data in files:
-            with _parent(root, path, make=True) as folder:
-                _write_one(folder, path, data)
-                crash_point("restore file")
-            folders.add(path.rpartition("/")[0])
-            written.append(path)
-        for parent in folders:
-            with _parent(root, f"{parent}/x" if parent else "x", make=False) as folder:
+        for some in by_folder.values():
+            with _parent(root, some[0][0], make=True) as folder:
+                for path, data in some:
+                    _write_one(folder, path, data)
+                    crash_point("restore file")
                 os.fsync(folder)
     except OSError as error:
         raise AccessError(
             f"The workspace refused a file: {error.strerror}.", "Check its owner, mode and space."
         ) from None
-    return written
 
 
 def sweep(root: Path, paths: Iterable[str]) -> None:
