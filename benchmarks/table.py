@@ -30,6 +30,11 @@ def median(values: Sequence[float]) -> float:
     return statistics.median(values)
 
 
+def lower_quartile(values: Sequence[float]) -> float:
+    """The value that a quarter of all do not exceed."""
+    return statistics.quantiles(values, n=4)[0]
+
+
 def p95(values: Sequence[float]) -> float:
     """The value that 95 % of all do not exceed."""
     return sorted(values)[max(0, -(-len(values) * 95 // 100) - 1)]
