@@ -70,6 +70,16 @@ class Mind:
         )
         return {text: (state, tier) for text, state, tier in rows}
 
+    async def states(self):
+        """Text to state of every fact."""
+        return {text: state for text, (state, _) in (await self.facts()).items()}
+
+    async def undo_settled(self):
+        """Take back what the newest consolidation decided of contradictions."""
+        (newest, *_) = (await self.ask("undo", list=True))["changes"]
+        assert newest["what"] == "upkeep: contradictions"
+        await self.ask("undo", n=newest["n"])
+
     def bytes_of_notes(self):
         return {
             path.relative_to(self.workspace).as_posix(): path.read_bytes()

@@ -6,17 +6,6 @@ import pytest
 from memoryd.operations import claims
 
 
-async def states(mind):
-    return {text: state for text, (state, _) in (await mind.facts()).items()}
-
-
-async def undo_settled(mind):
-    """Take back what the newest consolidation decided."""
-    (newest, *_) = (await mind.ask("undo", list=True))["changes"]
-    assert newest["what"] == "upkeep: contradictions"
-    await mind.ask("undo", n=newest["n"])
-
-
 async def test_tr6_the_newer_is_current_and_the_older_superseded_with_a_link(mind):
     """Neither both kept as equals nor both deleted; both stand in each other's history."""
     await mind.note("memory/2026-02-10.md", "- I love night trains\n")
@@ -25,7 +14,7 @@ async def test_tr6_the_newer_is_current_and_the_older_superseded_with_a_link(min
     reply = await mind.ask("consolidate")
 
     assert reply["superseded"] == 1
-    assert await states(mind) == {
+    assert await mind.states() == {
         "I love night trains": "superseded", "I hate night trains": "live", "I love coffee": "live",
     }  # fmt: skip
     assert await mind.hits("night trains") == ["I hate night trains"]
@@ -44,7 +33,7 @@ async def test_deciding_again_changes_nothing(mind):
     second = await mind.ask("consolidate", mode="daily")
 
     assert (first["superseded"], second["superseded"]) == (1, 0)
-    assert await states(mind) == {"我喜欢咖啡": "superseded", "我讨厌咖啡": "live"}
+    assert await mind.states() == {"我喜欢咖啡": "superseded", "我讨厌咖啡": "live"}
 
 
 async def test_what_a_later_note_states_again_is_current_again(mind):
@@ -56,7 +45,7 @@ async def test_what_a_later_note_states_again_is_current_again(mind):
 
     await mind.ask("consolidate")
 
-    assert await states(mind) == {"I love night trains": "live", "I hate night trains": "superseded"}
+    assert await mind.states() == {"I love night trains": "live", "I hate night trains": "superseded"}
 
 
 async def test_facts_stored_by_command_are_judged_by_the_day_they_were_said(mind):
@@ -66,7 +55,7 @@ async def test_facts_stored_by_command_are_judged_by_the_day_they_were_said(mind
 
     await mind.ask("consolidate")
 
-    assert (await states(mind))["Alice enjoys early meetings"] == "superseded"
+    assert (await mind.states())["Alice enjoys early meetings"] == "superseded"
 
 
 async def test_a_decision_can_be_undone(mind):
@@ -74,15 +63,15 @@ async def test_a_decision_can_be_undone(mind):
     await mind.note("memory/2026-02-13.md", "- I love night trains\n- I hate night trains\n")
     await mind.ask("consolidate")
 
-    await undo_settled(mind)
+    await mind.undo_settled()
 
-    assert set((await states(mind)).values()) == {"live"}
+    assert set((await mind.states()).values()) == {"live"}
     await mind.ask("consolidate")
-    assert set((await states(mind)).values()) == {"live"}
+    assert set((await mind.states()).values()) == {"live"}
     mind.clock.advance(86_400)
     await mind.note("memory/2026-02-14.md", "- I hate night trains\n")
     await mind.ask("consolidate")
-    assert await states(mind) == {"I love night trains": "superseded", "I hate night trains": "live"}
+    assert await mind.states() == {"I love night trains": "superseded", "I hate night trains": "live"}
 
 
 async def test_what_somebody_else_said_contradicts_nobody(mind):
@@ -92,7 +81,7 @@ async def test_what_somebody_else_said_contradicts_nobody(mind):
 
     await mind.ask("consolidate")
 
-    assert set((await states(mind)).values()) == {"live"}
+    assert set((await mind.states()).values()) == {"live"}
 
 
 async def test_an_idle_memory_is_not_read_again_for_contradictions(mind, monkeypatch):
@@ -122,14 +111,14 @@ async def test_of_two_values_of_one_thing_the_later_one_is_current(mind):
 
     assert (await mind.ask("consolidate"))["superseded"] == 2
 
-    assert await states(mind) == {
+    assert await mind.states() == {
         f"{KESTREL}8081": "superseded", f"{KESTREL}8082": "live", "The timeout of kestrel is 30 s": "live",
         "port is 8081": "superseded", "port is 8082": "live",
     }  # fmt: skip
     assert (await mind.ask("history", text="port is 8081"))["superseded_by"]["text"] == "port is 8082"
     note.write_text("# Ops\n- Nothing else today\n")
     await mind.ask("rescan")
-    assert (await states(mind))[f"{KESTREL}8081"] == "live"
+    assert (await mind.states())[f"{KESTREL}8081"] == "live"
 
 
 async def test_values_that_may_both_hold_stay(mind):
@@ -141,7 +130,7 @@ async def test_values_that_may_both_hold_stay(mind):
 
     assert (await mind.ask("consolidate"))["superseded"] == 0
 
-    assert set((await states(mind)).values()) == {"live"}
+    assert set((await mind.states()).values()) == {"live"}
 
 
 async def test_what_is_stored_again_is_current_again(mind):
@@ -151,7 +140,7 @@ async def test_what_is_stored_again_is_current_again(mind):
         stored = await mind.ask("store", text=f"port is {port}", category="ops")
         assert stored["tier"] == "warm"
         await mind.ask("consolidate")
-        live = {text for text, state in (await states(mind)).items() if state == "live"}
+        live = {text for text, state in (await mind.states()).items() if state == "live"}
         assert live == {f"port is {port}"}
     assert (await mind.outcome("audit")).exit_code == 0
 
@@ -162,15 +151,15 @@ async def test_a_value_that_was_undone_stays_undone_until_it_is_said_again(mind)
         mind.clock.advance(1)
         await mind.ask("store", text=f"port is {port}", category="ops")
     await mind.ask("consolidate")
-    await undo_settled(mind)
+    await mind.undo_settled()
     mind.clock.advance(1)
     await mind.ask("consolidate")
-    assert set((await states(mind)).values()) == {"live"}
+    assert set((await mind.states()).values()) == {"live"}
 
     await mind.ask("store", text="port is 8081", category="ops")
     await mind.ask("consolidate")
 
-    assert await states(mind) == {"port is 8081": "live", "port is 8082": "superseded"}
+    assert await mind.states() == {"port is 8081": "live", "port is 8082": "superseded"}
 
 
 @pytest.mark.parametrize("settled", [True, False])
@@ -184,5 +173,5 @@ async def test_a_lesson_that_is_written_again_is_current_again(mind, settled):
 
     await mind.ask("consolidate")
 
-    assert await states(mind) == {f"{KESTREL}8081": "live", f"{KESTREL}8082": "superseded"}
+    assert await mind.states() == {f"{KESTREL}8081": "live", f"{KESTREL}8082": "superseded"}
     assert [each["text"] for each in (await mind.ask("hot"))["critical_lessons"]] == [f"{KESTREL}8081"]

@@ -19,10 +19,6 @@ SHORT, LONG = "Use 150-char abstracts", "Use 150-char abstracts in briefings"
 NOTE = f"## Writing\n- Lesson: {SHORT}\n"
 
 
-async def states(mind):
-    return {text: state for text, (state, _) in (await mind.facts()).items()}
-
-
 async def store(mind, *texts, importance=0.8, **more):
     for text in texts:
         await mind.ask("store", text=text, category="writing", importance=importance, **more)
@@ -48,7 +44,7 @@ async def test_the_fuller_wording_stands_for_the_shorter_one(mind):
     reply = await mind.ask("dream")
 
     assert (reply["merged"], reply["consolidated"]) == (1, 0)
-    assert await states(mind) == {SHORT: "merged", LONG: "live"}
+    assert await mind.states() == {SHORT: "merged", LONG: "live"}
     (hit,) = await mind.ask("retrieve", query="150-char abstracts")
     assert [each["file"] for each in hit["sources"]] == ["memory/2026-02-11.md", "memory/2026-02-10.md"]
     assert (await mind.ask("history", text=SHORT))["merged_into"]["text"] == LONG
@@ -68,7 +64,7 @@ async def test_weaker_wordings_are_consolidated_from_three_statements_on(mind):
     kinds = await mind.sql("SELECT DISTINCT kind FROM derived")
     assert kinds == [("lesson",)]
     assert (reply["merged"], reply["consolidated"]) == (0, 1)
-    assert await states(mind) == {SHORT: "merged", LONG: "live"}
+    assert await mind.states() == {SHORT: "merged", LONG: "live"}
 
 
 async def test_a_part_below_confidence_seven_is_not_merged(mind):
@@ -135,14 +131,14 @@ async def test_what_a_later_note_still_states_is_current_again_at_once(mind):
     await mind.ask("dream")
 
     await mind.note("memory/2026-02-12.md", f"# Writing\n- {SHORT} (importance: 0.8)\n")
-    assert (await states(mind))[SHORT] == "live"
+    assert (await mind.states())[SHORT] == "live"
     assert (await mind.ask("dream"))["steps"] == []
     await mind.note("memory/2026-02-13.md", f"# Writing\n- {LONG} (importance: 0.8)\n- b\n")
-    assert (await states(mind))[SHORT] == "merged"
+    assert (await mind.states())[SHORT] == "merged"
     await mind.note("memory/2026-02-11.md", "# Writing\n- a\n")
     await mind.note("memory/2026-02-13.md", "# Writing\n- b\n")
 
-    assert (await states(mind))[SHORT] == "live"
+    assert (await mind.states())[SHORT] == "live"
     assert await mind.hits("150-char abstracts") == [SHORT]
 
 
@@ -154,7 +150,7 @@ async def test_a_contradiction_ends_when_the_later_sentence_is_taken_back(mind):
 
     await mind.note("memory/2026-02-11.md", "- x y z\n")
 
-    assert (await states(mind))["I love night trains"] == "live"
+    assert (await mind.states())["I love night trains"] == "live"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +176,7 @@ async def test_the_fullest_of_several_wordings_stands_for_all_that_it_says(mind)
 
     await mind.ask("dream")
 
-    assert await states(mind) == {
+    assert await mind.states() == {
         "Use short abstracts": "merged",
         "Use short abstracts in briefings": "merged",
         "Use short abstracts in briefings and mails": "live",
@@ -219,7 +215,7 @@ async def test_a_joined_wording_that_somebody_puts_into_hot_state_stands_there(m
 
     assert SHORT in [each["text"] for each in (await mind.ask("hot"))["critical_lessons"]]
     assert (await mind.ask("dream"))["steps"] == []
-    assert await states(mind) == {SHORT: "live", LONG: "live"}
+    assert await mind.states() == {SHORT: "live", LONG: "live"}
 
 
 async def test_tasks_questions_and_passing_facts_are_never_joined(mind):
@@ -249,7 +245,7 @@ async def test_forgetting_takes_joined_wordings_along_and_undo_brings_all_back(m
 
     await mind.ask("forget", text=LONG, only=True)
 
-    assert await states(mind) == {SHORT: "live"}
+    assert await mind.states() == {SHORT: "live"}
 
 
 async def test_layers_follow_the_day_and_a_read_brings_a_fact_back(mind):
@@ -323,7 +319,7 @@ async def test_what_comes_during_a_dream_is_for_the_next_one(mind):
     (light,) = await dream_all(mind.memory, deep=False)
 
     assert (first.merged, light.merged) == (1, 1)
-    assert await states(mind) == {
+    assert await mind.states() == {
         SHORT: "merged", LONG: "live", "Rule one alpha beta": "merged", "Rule one alpha beta gamma": "live"
     }  # fmt: skip
     assert not await has_changed(mind.memory, "default", deep=False)
@@ -414,7 +410,7 @@ async def test_dreams_are_kept_and_undone_one_by_one(mind, monkeypatch):
 
     assert [each["rows"] for each in backs] == [5, 5]
     assert backs[0]["undone"] > backs[1]["undone"]
-    assert list((await states(mind)).values()).count("merged") == 5
+    assert list((await mind.states()).values()).count("merged") == 5
     assert await mind.sql("SELECT count(*) FROM undo_log") == [(10,)]
     with pytest.raises(NoInputError):
         await mind.ask("undo", dream=True)
@@ -566,8 +562,8 @@ async def test_two_devices_that_both_dream_come_to_the_same_memory(new_mind, sql
             await each.ask("sync", wait=True)
     await one.ask("sync", wait=True)
 
-    assert await states(one) == await states(two)
-    assert sorted(set((await states(one)).values())) == ["live", "merged", "superseded"]
+    assert await one.states() == await two.states()
+    assert sorted(set((await one.states()).values())) == ["live", "merged", "superseded"]
     for each in (one, two):
         assert (await each.ask("dream"))["steps"] == []
         assert (await each.outcome("audit")).exit_code == 0

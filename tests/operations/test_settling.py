@@ -7,17 +7,6 @@ from memoryd.errors import NoInputError
 from memoryd.operations import change_log, claims
 
 
-async def states(mind):
-    return {text: state for text, (state, _) in (await mind.facts()).items()}
-
-
-async def undo_settled(mind):
-    """Take back what the newest consolidation decided."""
-    (newest, *_) = (await mind.ask("undo", list=True))["changes"]
-    assert newest["what"] == "upkeep: contradictions"
-    await mind.ask("undo", n=newest["n"])
-
-
 @pytest.mark.parametrize(
     ("day_1", "day_2"),
     [
@@ -38,7 +27,7 @@ async def test_values_of_which_only_what_stands_around_them_says_whose_they_are_
 
     assert (await mind.ask("consolidate"))["superseded"] == 0
 
-    assert set((await states(mind)).values()) == {"live"}
+    assert set((await mind.states()).values()) == {"live"}
 
 
 async def test_values_of_notes_stay_beside_each_other_in_an_import(mind, new_mind):
@@ -66,7 +55,7 @@ async def test_what_is_stored_after_a_note_of_that_day_is_current(mind):
 
     await mind.ask("consolidate")
 
-    assert await states(mind) == {
+    assert await mind.states() == {
         "I love tea": "superseded", "I hate tea": "live", "I love rain": "superseded", "I hate rain": "live",
     }  # fmt: skip
 
@@ -87,7 +76,7 @@ async def test_what_upkeep_settled_leaves_undo_to_what_a_person_did(mind, monkey
     assert (await mind.ask("undo"))["what"] == "hot --update lesson"
     with pytest.raises(NoInputError):
         await mind.ask("undo")
-    assert (await states(mind))["port is 6"] == "superseded"
+    assert (await mind.states())["port is 6"] == "superseded"
 
 
 async def test_many_contradictions_are_settled_in_parts(mind, monkeypatch):
@@ -102,7 +91,7 @@ async def test_many_contradictions_are_settled_in_parts(mind, monkeypatch):
     assert reply["superseded"] == 23
     changes = [each["n"] for each in (await mind.ask("undo", list=True))["changes"]]
     assert [(await mind.ask("undo", n=n))["rows"] for n in changes] == [3, 5, 5, 5, 5]
-    assert set((await states(mind)).values()) == {"live"}
+    assert set((await mind.states()).values()) == {"live"}
 
 
 async def test_what_upkeep_revived_gives_way_to_a_note_that_comes_late(mind):
@@ -112,18 +101,18 @@ async def test_what_upkeep_revived_gives_way_to_a_note_that_comes_late(mind):
     await mind.ask("consolidate")
     await mind.note("memory/2026-02-11.md", "- I love tea\n")
     await mind.ask("consolidate")
-    assert await states(mind) == {"I love tea": "live", "I hate tea": "superseded", "x y z": "live"}
+    assert await mind.states() == {"I love tea": "live", "I hate tea": "superseded", "x y z": "live"}
 
     await mind.note("memory/2026-02-12.md", "- I hate tea\n")
     await mind.ask("consolidate")
 
-    assert await states(mind) == {"I love tea": "superseded", "I hate tea": "live", "x y z": "live"}
+    assert await mind.states() == {"I love tea": "superseded", "I hate tea": "live", "x y z": "live"}
     assert note.exists()
-    await undo_settled(mind)
+    await mind.undo_settled()
     note.write_text("- I love tea\n- x y\n")
     await mind.ask("rescan")
     await mind.ask("consolidate")
-    assert {(await states(mind))[each] for each in ("I love tea", "I hate tea")} == {"live"}
+    assert {(await mind.states())[each] for each in ("I love tea", "I hate tea")} == {"live"}
 
 
 @pytest.mark.parametrize("joined", [False, True])
@@ -141,11 +130,11 @@ async def test_what_is_stored_in_words_that_gave_way_is_current_again(mind, join
         page = mind.workspace / "MEMORY.md"
         page.write_text(page.read_text().replace(first, second))
         await mind.ask("rescan")
-    assert (await states(mind))[first] == ("merged" if joined else "superseded")
+    assert (await mind.states())[first] == ("merged" if joined else "superseded")
 
     stored = await mind.ask("store", text=first, category="craft", importance=0.8)
 
     assert stored["tier"]
-    assert await states(mind) == {first: "live", second: "live"}
+    assert await mind.states() == {first: "live", second: "live"}
     await mind.ask("dream")
-    assert (await states(mind))[first] == "live"
+    assert (await mind.states())[first] == "live"
