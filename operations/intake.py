@@ -31,7 +31,7 @@ from .settle import Settler
 from .twins import second_names
 from .unfinished import Unfinished
 from .vanish import Hold, is_suspicious
-from .walk import Found, Walk, is_below_unknown, walk
+from .walk import Found, Walk, is_behind_link, is_below_unknown, walk
 from .words import Words
 
 _TRUST_AFTER_NS = 2_000_000_000
@@ -125,6 +125,8 @@ class Intake:
             name = classify(path, self._settings.notes.extra)
             try:
                 stat = (self._root / path).lstat()
+                if is_behind_link(self._root, path):
+                    continue
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as error:
@@ -305,11 +307,13 @@ class Intake:
         return len(missing)
 
     def _absent(self, paths: Iterable[str]) -> list[str]:
-        """Which of these are certainly not there: only ENOENT and ENOTDIR say so."""
+        """Which of these are certainly not there: only ENOENT, ENOTDIR and a link instead of their folder say so."""
         gone: list[str] = []
         for path in paths:
             try:
                 (self._root / path).lstat()
+                if is_behind_link(self._root, path):
+                    gone.append(path)
             except (FileNotFoundError, NotADirectoryError):
                 gone.append(path)
             except OSError:

@@ -102,7 +102,7 @@ def _listed(folder: Path, prefix: str, found: Walk) -> list[os.DirEntry[str]]:
 
 
 def _sort_in(path: str, entry: os.DirEntry[str], name: Name, found: Walk) -> None:
-    if name.kind == "ignored":
+    if name.kind == "ignored" and not _is_linked_folder(entry):
         return
     if entry.is_symlink():
         found.skipped[path] = "a link inside the notes is not followed"
@@ -123,6 +123,20 @@ def _sort_in(path: str, entry: os.DirEntry[str], name: Name, found: Walk) -> Non
             return
         except OSError as error:
             found.unknown[path] = error.strerror or str(error)
+
+
+def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a link to a folder: notes may stand behind it that nobody reads."""
+    try:
+        return entry.is_symlink() and entry.is_dir()
+    except OSError:
+        return True  # it leads in a circle, or nobody may look
+
+
+def is_behind_link(root: Path, path: str) -> bool:
+    """Whether a folder on the way to `path` is a link, which the walk does not follow; the first one it does."""
+    parts = path.split("/")[:-1]
+    return any(root.joinpath(*parts[:depth]).is_symlink() for depth in range(2, len(parts) + 1))
 
 
 def _refuse_case_twins(found: Walk) -> None:

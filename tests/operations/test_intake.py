@@ -157,6 +157,36 @@ async def test_a_linked_memory_folder_is_followed_once(mind):
     assert await mind.hits("vault") == ["from the vault"]
 
 
+async def test_a_linked_folder_among_the_notes_is_listed(mind):
+    """It is not followed, and status names it (WA-9)."""
+    (mind.root / "else").mkdir()
+    (mind.root / "else/2026-02-13.md").write_text("- said elsewhere\n")
+    (mind.workspace / "memory/carol").symlink_to(mind.root / "else")
+
+    await mind.ask("rescan")
+
+    assert "memory/carol" in {each["path"] for each in (await mind.ask("status"))["notes"]["skipped"]}
+    assert await mind.hits("elsewhere") == []
+
+
+async def test_a_folder_that_a_link_took_the_place_of_has_vanished(mind):
+    """Its notes are held as if it were gone, and go when somebody says that they may (WA-9)."""
+    for day in range(10, 13):
+        await mind.note(f"memory/bob/2026-02-{day}.md", f"- Bob said {day}\n")
+    (mind.workspace / "memory/bob").rename(mind.root / "bob")
+    (mind.workspace / "memory/bob").symlink_to(mind.root / "bob")
+
+    held = await mind.ask("rescan")
+    await mind.memory.hint(["memory/bob/2026-02-10.md"])
+    kept = list(await mind.facts("bob"))
+    await mind.ask("rescan", confirm_deletes=True)
+
+    assert held["held"] == 3
+    assert len(kept) == 3
+    assert {state for state, _ in (await mind.facts("bob")).values()} <= {"retracted"}
+    assert (await mind.ask("status"))["notes"]["unreadable"] == []
+
+
 async def test_extra_globs_are_walked_where_they_point_and_nowhere_else(mind):
     """A wildcard enters neither hidden folders nor those that tools fill, and follows no link (WA-7, WA-9)."""
     mind.settings.notes.extra = ["**/log.md", "web/node_modules/docs/*.md", "journals/*.md"]
