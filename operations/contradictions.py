@@ -5,7 +5,7 @@ What stands in notes is superseded only where the notes themselves say that it i
 that holds, while two values side by side hide nothing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
@@ -23,6 +23,7 @@ from .memory import Memory
 
 Indented: TypeAlias = Callable[[str, str, int], bool]
 """Whether the line of a note (device, path, number from 1) may stand below another one."""
+_JSON = msgspec.json.Encoder()
 _strings = msgspec.json.Decoder(list[str])
 
 
@@ -64,20 +65,35 @@ def decisions(store: Store, agent_id: str, contested: Sequence[Contested]) -> li
     indented = lru_cache(maxsize=None)(partial(_is_indented, store, agent_id))
     given: list[Given] = []
     together = sorted(said(store, agent_id, contested), key=lambda each: (each.claim.about, each.fact))
-    for _, matter in groupby(together, key=lambda each: each.claim.about):
-        given += _settle_one(list(matter), indented)
+    standing = _standing(store, agent_id, together)
+    for _, group in groupby(together, key=lambda each: each.claim.about):
+        matter = list(group)
+        given += _settle_one(matter, standing - {each.fact for each in matter}, indented)
     return given
 
 
-def _settle_one(matter: Sequence[Said], indented: Indented) -> Iterator[Given]:
-    """What was said last holds; what contradicts it points to it."""
+def _standing(store: Store, agent_id: str, together: Sequence[Said]) -> set[str]:
+    """The facts that others gave way to, without those that nobody states any more: a link to these decides nothing."""
+    links = {each.link for each in together if each.link}
+    rows = store.execute(
+        "SELECT f.id FROM json_each(?) j CROSS JOIN facts f ON f.agent_id = ? AND f.id = j.value"
+        " JOIN derived d ON d.n = f.n WHERE d.state IN ('live', 'superseded', 'merged')",
+        (_JSON.encode(sorted(links)).decode(), agent_id),
+    )
+    return {str(fact) for (fact,) in rows}
+
+
+def _settle_one(matter: Sequence[Said], decided: Collection[str], indented: Indented) -> Iterator[Given]:
+    """What was said last holds; what contradicts it points to it.
+
+    Unless it has given way to one of the `decided`, which are of other matters.
+    """
     last = _last(matter)
-    others = {each.fact for each in matter}
     for each in matter:
         if each.claim.is_value and _is_imported(each) and _is_imported(last):
             continue  # what stood around them was known where they were exported, and links came along
         wanted = last.fact if _contradicted(each, last, indented) else ""
-        if (each.link or "") == wanted or (each.link and each.link not in others):
+        if (each.link or "") == wanted or each.link in decided:
             continue  # somebody else's decision stands
         if wanted and _undone_since(each, last):
             continue  # undone, and nothing was said since

@@ -121,6 +121,40 @@ async def test_of_two_values_of_one_thing_the_later_one_is_current(mind):
     assert (await mind.states())[f"{KESTREL}8081"] == "live"
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        [f"{KESTREL}8081", f"{KESTREL}8082", f"{KESTREL}8083", f"{KESTREL}8084"],
+        ["I love tea", "I hate tea", "I dislike tea", "I can't stand tea"],
+    ],
+)
+@pytest.mark.parametrize("gone", ["edited", "deleted", "forgotten"])
+async def test_what_gave_way_to_a_line_that_is_gone_gives_way_to_the_next_one(mind, said, gone):
+    """A link to a fact that nobody states any more is nobody's decision."""
+    first, second, third, fourth = said
+    await mind.note("memory/2026-02-10.md", f"# Ops\n\n- {first}\n")
+    note = await mind.note("memory/2026-02-11.md", f"# Ops\n\n- {second}\n")
+    await mind.ask("consolidate")
+    assert (await mind.states())[first] == "superseded"
+
+    if gone == "edited":
+        note.write_text(f"# Ops\n\n- {third}\n")
+    elif gone == "deleted":
+        note.unlink()
+    else:
+        await mind.ask("forget", text=second)
+    await mind.ask("rescan")
+    await mind.ask("dream")
+    assert (await mind.states())[first] == ("superseded" if gone == "edited" else "live")
+    await mind.note("memory/2026-02-12.md", f"# Ops\n\n- {fourth}\n")
+    await mind.ask("consolidate", mode="full")
+
+    states = await mind.states()
+    assert states[first] == "superseded"
+    assert states[fourth] == "live"
+    assert (await mind.ask("history", text=first))["superseded_by"]["text"] == fourth
+
+
 async def test_values_that_may_both_hold_stay(mind):
     """On one day, of other things, in other categories, or where the lines around say whose they are."""
     await mind.note("memory/2026-02-10.md", f"# Ops\n- {KESTREL}8081\n- {KESTREL}8082\n- Merlin\n  - port is 80\n")
