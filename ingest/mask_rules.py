@@ -86,16 +86,16 @@ _SEPARATOR = (
     r"|(?<![A-Za-z])(?i:(?:is |was )?(?:changed|set|reset) to|(?:is|was)(?: (?:now|still|again))?)(?![A-Za-z])"
     r"|[,，][ \t]?(?i:it['’]s|it is)(?![A-Za-z])"
     r"|(?:(?:还|仍|仍然|就|也|现在|一直)?是(?:老的|旧的|原来的)?|为|は|는|은"
-    r"|(?:改成|改为|换成|设为|设成|更新为|重置为)了?)[:：]?)[ \t]*+|[ \t]++(?=[\x21-\x7e]))"
+    r"|(?:改成|改为|换成|设为|设成|更新为|重置为)了?)[:：]?)[ \t]*+|[ \t]++(?=[\x21-\x7e“‘]))"
     r"(?P<break>\r?\n[ \t>*+-]*+)?"
 )
 """Possessive throughout: a hostile run of blanks or stars must not be tried again at each of its characters."""
 _VALUE = (
     r"[*_]{0,3}+[ \t]*+(?:`(?P<code>[^`\n]{1,1024}+)`|\"(?P<double>[^\"\n]{1,1024}+)\"|'(?P<single>[^'\n]{1,1024}+)'"
-    r"|“(?P<curly>[^”\n]{1,1024}+)”|「(?P<corner>[^」\n]{1,1024}+)」"
+    r"|“(?P<curly>[^”\n]{1,1024}+)”|‘(?P<curl>[^’\n]{1,1024}+)’|「(?P<corner>[^」\n]{1,1024}+)」"
     r"|(?P<bare>[\x21-\x7e]{1,256}+))"
 )
-_GROUPS = ("code", "double", "single", "curly", "corner", "bare")
+_GROUPS = ("code", "double", "single", "curly", "curl", "corner", "bare")
 _RUN = re.compile(r"[\x21-\x7e]*")
 _JUDGED = 256
 """So many characters of a bare value are looked at; a secret goes on to the end of its run."""
