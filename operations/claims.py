@@ -17,7 +17,7 @@ from ..model import COMMAND_PATH
 from ..store import Store
 from ..store.thread import Priority
 from ..tiers.stance import stance
-from ..tiers.values import setting
+from ..tiers.values import form, setting
 from .memory import Memory
 
 FIELD = "superseded_by"
@@ -112,7 +112,7 @@ def claim(text: str, category: str) -> Claim | None:
     if (taken := stance(text)) is not None:
         return Claim((taken.who, taken.what), "liked" if taken.liked else "disliked")
     if (sets := setting(text)) is not None:
-        return Claim((category, sets.what, "value"), sets.value, is_value=True, owned=sets.owned)
+        return Claim((category, sets.what, form(sets.value)), sets.value, is_value=True, owned=sets.owned)
     return None
 
 

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from memoryd.tiers.values import Setting, setting
+from memoryd.tiers.values import Setting, form, setting
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from memoryd.tiers.values import Setting, setting
         ("Kestrel's port is now 8082.", "port of kestrel", "8082"),
         ("kestrel port: 8082", "port of kestrel", "8082"),
         ("The new port of kestrel is 8082", "port of kestrel", "8082"),
-        ("The deadline for the talk is March 5", "deadline of talk", "march5"),
+        ("The deadline for the talk is March 5", "deadline of talk", "mar5"),
         ("The timeout for the client is 30 s", "timeout of client", "30s"),
         ("Python version is v3.11", "version of python", "3.11"),
         ("The default timeout of kestrel is 5 s", "default timeout of kestrel", "5s"),
@@ -42,6 +42,30 @@ def test_a_sentence_sets_one_thing_to_a_value(text, what, value):
         "默认超时是30秒",
         "每日的最大限额为100",
         "API 端口: 80",
+        "His port is 8081",
+        "Their kestrel port is 8081",
+        "Its redis version is 7",
+        "Someone's address is 12",
+        "The other version is 2",
+        "The timeout for that client is 30 s",
+        "The word limit is 500",
+        "The character limit for the room is 500",
+        "The speed limit is 50",
+        "The age limit is 18",
+        "Monday's kestrel budget is 20",
+        "The budget for January is 200",
+        "The budget for lunch is 20",
+        "The kestrel budget for this week is 20",
+        "The budget for tomorrow is 20",
+        "他的预算是200元",
+        "其端口是 8081",
+        "房间预算是200元",
+        "字数上限为500",
+        "某客户的预算是200元",
+        "我们的预算是200元",
+        "张三本周预算是200元",
+        "张三一月预算是200元",
+        "今天的预算是200元",
     ],
 )
 def test_without_an_owner_that_is_said(text):
@@ -71,6 +95,43 @@ def test_without_an_owner_that_is_said(text):
 def test_what_says_more_or_less_sets_nothing(text):
     """A clause more, a measurement, or something of which there may be several."""
     assert setting(text) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("30 s", "30 seconds"),
+        ("5 minutes", "5 min"),
+        ("Mar 1", "March 01"),
+        ("$20", "20 dollars"),
+        ("v2.0", "2"),
+        ("2026-03-01", "2026-3-1"),
+    ],
+)
+def test_one_value_in_two_spellings_is_one_value(one, other):
+    """Units, months and zeros that say nothing."""
+    assert setting(f"kestrel limit is {one}") == setting(f"kestrel limit is {other}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "comparable"),
+    [
+        ("60 s", "1 min", False),
+        ("2026-03-01", "Mar 1", False),
+        ("30", "30 s", False),
+        ("10.0.0.1", "10.0.0.1:80", False),
+        ("30 s", "45 seconds", True),
+        ("March 5", "Apr 12", True),
+        ("3.9", "v3.10.1", True),
+        ("8081", "8082", True),
+    ],
+)
+def test_only_values_of_one_form_can_be_compared(one, other, comparable):
+    """What a number means that has another unit, or a date that is written in another way, is not worked out."""
+    first, second = (setting(f"kestrel limit is {each}") for each in (one, other))
+
+    assert first.value != second.value
+    assert (form(first.value) == form(second.value)) == comparable
 
 
 def test_a_long_text_costs_nothing_and_sets_nothing() -> None:
