@@ -121,6 +121,12 @@ def _of_files(memory: Memory, notes: NotesStatus) -> Iterator[Problem]:
             f"{len(notes.unreadable)} files cannot be read, first {first['path']}: {first['reason']}",
             "Check their owner and mode; nothing of them was taken for deleted.",
         )
+    if large := memory.intake.records.too_large:
+        yield Problem(
+            "too_large",
+            f"{len(large)} notes are not in memory, first {min(large)}: {large[min(large)]}",
+            "Split them into smaller ones; the files stay as they are.",
+        )
     for path, reason in sorted(memory.pages.problems.items()):
         yield Problem("page", f"{path} cannot be kept up to date: {reason}.", "Check its owner, mode and the disk.")
     if walk.conflicts:

@@ -101,6 +101,8 @@ async def test_a_slow_note_is_tried_again_when_its_bytes_change(hurried, monkeyp
         await hurried.memory.rescan()  # its stamp is young: it is read, and known by its hash
 
     assert hurried.memory.intake.records[path].state == "too_large"
+    warned = {each["code"]: each["message"] for each in (await hurried.ask("status"))["warnings"]}
+    assert path in warned["too_large"]
 
     await hurried.note(path, "- straw\n")
 
