@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 
 MS_PER_DAY = 86_400_000
 _MAX_COUNTER = 999_999
+_FIRST_MS = -62_135_596_800_000  # 0001-01-01, the first day that a date can be
+_LAST_MS = 253_402_300_799_999  # the end of 9999-12-31, the last one
 
 
 class Clock:
@@ -60,8 +62,13 @@ def day_start_ms(day: date) -> int:
 
 
 def day_of_ms(ms: int) -> date:
-    """The UTC day of a time in milliseconds."""
-    return date(1970, 1, 1) + timedelta(days=ms // MS_PER_DAY)
+    """The UTC day of a time in milliseconds; the first or the last that a date can be for times beyond."""
+    return date(1970, 1, 1) + timedelta(days=datable(ms) // MS_PER_DAY)
+
+
+def datable(ms: float) -> int:
+    """The nearest time in whole milliseconds that has a date: from the year 1 to the year 9999."""
+    return round(max(_FIRST_MS, min(_LAST_MS, ms)))
 
 
 def format_version(ms: int, counter: int, device: str) -> str:

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..clock import datable, day_of_ms
+
 
 def show_context(reply: dict[str, Any], console: Console) -> None:
     """The text itself, as an agent loads it, then how full it is."""
@@ -106,7 +108,7 @@ def _section(console: Console, title: str, lines: list[str]) -> None:
 
 
 def _day(seconds: float) -> str:
-    return dt.datetime.fromtimestamp(seconds, dt.UTC).strftime("%Y-%m-%d")
+    return day_of_ms(datable(seconds * 1000)).isoformat()
 
 
 def _minute(seconds: float) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from .. import __version__
+from ..clock import datable, day_of_ms
 from ..errors import AccessError
 from ..store import Store
 from ..store.thread import Priority
@@ -105,7 +106,7 @@ def _as_markdown(head: dict[str, Any], items: Sequence[_Item]) -> str:
 
 
 def _origin(fact: dict[str, Any]) -> str:
-    day = datetime.fromtimestamp(fact["created_at"], UTC).strftime("%Y-%m-%d")
+    day = day_of_ms(datable(fact["created_at"] * 1000)).isoformat()
     return ", ".join([day, *(f"{each['file']}:{each['lines'][0]}" for each in fact["sources"])])
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from ..clock import datable
 from ..errors import AccessError, NoInputError, UsageError
 from ..foreign import checked_depth, read_regular
 from ..model import Metadata, fact_id
@@ -132,16 +133,20 @@ def _take(store: Store, agent: str, some: Sequence[msgspec.Raw], names: dict[str
             if taken == "facts":
                 for field in _CARRIED_EDITS:
                     if (value := each.edits.get(field)) is not None:
-                        set_edit(tx, agent, fact, field, names.get(value, value))
+                        set_edit(tx, agent, fact, field, _without_nul(names.get(value, value)))
 
 
 def _incoming(given: _Fact) -> Incoming:
     return Incoming(
-        given.text, given.category, min(1.0, max(0.0, given.importance)),
-        round(min(given.first_seen, given.created_at) * 1000), given.reads, given.last_read,
-        masked_metadata(given.metadata), given.kind, given.task_state,
+        given.text, _without_nul(given.category), min(1.0, max(0.0, given.importance)),
+        datable(min(given.first_seen, given.created_at) * 1000), given.reads, given.last_read,
+        masked_metadata(given.metadata), _without_nul(given.kind), _without_nul(given.task_state),
         stated=_day_that_exists(given.stated), verbatim=True,
     )  # fmt: skip
+
+
+def _without_nul(text: str) -> str:
+    return text.replace("\0", "\ufffd")
 
 
 def _day_that_exists(date: str) -> str:
@@ -166,7 +171,9 @@ def _take_rest(
         for item in given.hot_items:
             key = names.get(item.key, item.key) if item.section in ("lessons", "events", "tasks") else item.key
             value = None if item.value is None else _ENCODER.encode(masked(item.value)).decode()
-            reply.hot_items += take_hot_item(tx, agent, item.section, key, value, deleted=item.deleted)
+            reply.hot_items += take_hot_item(
+                tx, agent, _without_nul(item.section), _without_nul(key), value, deleted=item.deleted
+            )
         for node in given.tree_nodes:
             reply.tree_nodes += take_tree_node(tx, agent, node.path, node.description)
         for fact in given.forgotten if same_agent else ():

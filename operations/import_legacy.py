@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..clock import datable
 from ..errors import NoInputError, UsageError
 from ..store import Store, Tx
 from ..store.thread import Priority
@@ -139,7 +140,7 @@ def _take_metrics(tx: Tx, agent: LegacyAgent) -> None:
 def _ms(store: Store, seconds: float | None) -> int:
     """A time in ms; without one, and for times to come, now."""
     now = store.clock.now_ms()
-    return now if seconds is None else min(now, round(seconds * 1000))
+    return now if seconds is None else min(now, datable(seconds * 1000))
 
 
 def _tell(reply: LegacyReply, found: LegacyMemory) -> None:

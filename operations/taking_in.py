@@ -75,7 +75,7 @@ def take_facts(tx: Tx, agent_id: str, given: Sequence[Incoming]) -> list[tuple[T
 
 def _read(agent_id: str, given: Incoming) -> _Read:
     mention = parse_statement(given.text, given.category, given.importance)
-    text = given.text if given.verbatim and mask_text(given.text)[0] == given.text else mention.text
+    text = given.text if given.verbatim and masked(given.text) == given.text else mention.text
     return _Read(fact_id(agent_id, text) if text else "", text, mention, given)
 
 

@@ -1,5 +1,6 @@
 """What a person or agent sets by command: edits, hot items, tree nodes, reads, and facts without a note."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ _UNLESS_FORGOTTEN = (
     " AND f.version > f.lifted_version)"
 )
 """For rows `v` that name their agent and fact so."""
+_NO_CHARACTER = "\ufffd"
+_ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+"""A NUL in JSON text; where its backslash is escaped itself, it is none."""
 
 
 class Stated(NamedTuple):
@@ -57,7 +61,12 @@ def withdraw_edit(tx: Tx, agent_id: str, fact: str, field: str) -> None:
 
 
 def set_hot_item(tx: Tx, agent_id: str, section: str, key: str, value: str | None, *, deleted: bool = False) -> None:
-    """Write one item of hot state; `value` is JSON text. Of a forgotten fact nothing is kept."""
+    """Write one item of hot state; `value` is JSON text, a NUL in it becomes U+FFFD.
+
+    Of a forgotten fact nothing is kept.
+    """
+    # As an escape a NUL would get past the check of what is bound, and come out where the text is used.
+    value = value and _ESCAPED_NUL.sub(rf"\1{_NO_CHARACTER}", value)
     tx.run(
         f"INSERT INTO hot_items SELECT * FROM (SELECT ? AS agent, ?, ? AS fact, ?, ?, ?, ?) v {_UNLESS_FORGOTTEN}"
         " ON CONFLICT (agent_id, section, key) DO UPDATE SET"
@@ -69,12 +78,12 @@ def set_hot_item(tx: Tx, agent_id: str, section: str, key: str, value: str | Non
 
 
 def set_tree_node(tx: Tx, agent_id: str, path: str, description: str, *, deleted: bool = False) -> None:
-    """Add, describe or remove one category path."""
+    """Add, describe or remove one category path; a NUL in the description becomes U+FFFD."""
     tx.run(
         "INSERT INTO tree_nodes VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (agent_id, path) DO UPDATE SET"
         " description = excluded.description, version = excluded.version, deleted = excluded.deleted,"
         " rev = excluded.rev",
-        (agent_id, path, description, tx.next_version(), int(deleted), tx.next_rev()),
+        (agent_id, path, description.replace("\0", _NO_CHARACTER), tx.next_version(), int(deleted), tx.next_rev()),
     )
 
 

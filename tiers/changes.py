@@ -216,7 +216,9 @@ def _stamp(tx: Tx, agent_id: str, item: Item, fact: str) -> float:
         return item.timestamp
     old = current(tx, agent_id, item.section, fact)
     stamp = old.get("timestamp") if isinstance(old, dict) else None
-    return stamp if isinstance(stamp, int | float) else tx.store.clock.now_ms() // 1000
+    if isinstance(stamp, int | float):
+        return min(max(stamp, 0), _LAST_TIMESTAMP)
+    return tx.store.clock.now_ms() // 1000
 
 
 def current(tx: Tx, agent_id: str, section: str, key: str) -> Any:

@@ -13,7 +13,7 @@ from ..store.versions import set_edit, set_hot_item
 from .changes import DEFAULT_IMPORTANCE, Item, Words, current, hold, write_free
 from .hot import FREE_SECTIONS
 from .page import MONTHS, Block, body_hash, label
-from .readback import Entry, HotChange, ReadBack, read_back
+from .readback import Entry, HotChange, ReadBack, is_text, read_back
 
 KEPT_BLOCKS = 20
 """How many bodies, written or seen, are remembered as bases."""
@@ -31,7 +31,12 @@ def known_body(store: Store, agent_id: str, sha256: str) -> str | None:
 
 
 def remember_body(tx: Tx, agent_id: str, body: str) -> None:
-    """Keep a body that was written, or seen with a hash that fits, as a base for later edits by hand."""
+    """Keep a body that was written, or seen with a hash that fits, as a base for later edits by hand.
+
+    One that is no text, which an older version could write, is not kept.
+    """
+    if not is_text(body):
+        return
     # The newest row decides what is kept, also when one millisecond sees several.
     ((newest,),) = tx.execute("SELECT max(at) FROM blocks WHERE agent_id = ?", (agent_id,))
     at = max(tx.store.clock.now_ms(), newest + 1 if isinstance(newest, int) else 0)

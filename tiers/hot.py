@@ -28,12 +28,8 @@ FREE_SECTIONS = ("identity", "owner_profile", "projects")
 FACT_SECTIONS = ("lessons", "events", "tasks")
 """Sections of facts; the keys are fact ids."""
 SECTION_OF_KIND = {
-    "decision": "lessons",
-    "lesson": "lessons",
-    "preference": "lessons",
-    "event": "events",
-    "task": "tasks",
-}
+    "decision": "lessons", "lesson": "lessons", "preference": "lessons", "event": "events", "task": "tasks",
+}  # fmt: skip
 """Where a promoted fact goes; no other kind is promoted."""
 OPEN_TASK = "open"
 NEARLY_FULL = 0.85
@@ -141,7 +137,8 @@ def _assembled(store: Store, agent_id: str, ranking: Ranking, limits: Limits) ->
 def _written(store: Store, agent_id: str) -> tuple[list[HotItem], list[HotItem], set[str]]:
     """What somebody wrote: free JSON, live facts, and the ids of facts that somebody removed."""
     rows = store.execute(
-        "SELECT section, key, value, version, deleted FROM hot_items WHERE agent_id = ? AND section <> 'settings'",
+        "SELECT section, key, coalesce(value, 'null'), version, deleted FROM hot_items"
+        " WHERE agent_id = ? AND section <> 'settings'",
         (agent_id,),
     )
     free: list[HotItem] = []
@@ -151,13 +148,21 @@ def _written(store: Store, agent_id: str) -> tuple[list[HotItem], list[HotItem],
         if deleted == "1":
             removed.add(key)
         elif section in FREE_SECTIONS:
-            free.append(HotItem(section, key, msgspec.json.decode(value), 1.0, int(version[:13]), written=True))
+            free.append(HotItem(section, key, _free(section, key, value), 1.0, int(version[:13]), written=True))
         elif section in FACT_SECTIONS:
             noted[key] = (section, msgspec.json.decode(value))
     facts = _fact_items(store, agent_id, {key: section for key, (section, _) in noted.items()}, written=True)
     for each in facts:
         _take_time(each, noted[each.key][1])
     return free, facts, removed - noted.keys()
+
+
+def _free(section: str, key: str, text: str) -> Any:
+    """The value of a row's JSON; a project is an object with a name, also where another program wrote the row."""
+    value = msgspec.json.decode(text)
+    if section != "projects" or (isinstance(value, dict) and "name" in value):
+        return value
+    return {"name": key} | (value if isinstance(value, dict) else {"description": value})
 
 
 def _strings(row: Sequence[Any]) -> list[str]:

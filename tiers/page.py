@@ -13,11 +13,11 @@ Pages are text that was decoded with `surrogateescape`, so that bytes which are 
 import hashlib
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from ..clock import datable, day_of_ms
 from ..managed_block import BEGIN, END, HASH_LINE, managed_pair
 
 TITLE = "# MEMORY.md - Long-Term Context"
@@ -143,13 +143,13 @@ def _lesson_line(lesson: dict[str, Any]) -> str:
 
 def _month_day(timestamp: float) -> str:
     """`Feb 15`, by UTC day and without the locale."""
-    day = datetime.fromtimestamp(timestamp, UTC)
+    day = day_of_ms(datable(timestamp * 1000))
     return f"{MONTHS[day.month - 1]} {day.day:02d}"
 
 
 def _folded(text: str) -> str:
-    """One line that holds no comment mark: a value must not be able to end the block."""
-    return " ".join(text.split()).replace("<!--", "&lt;!--").replace("-->", "--&gt;")
+    """One line that holds no comment mark, which would end the block, and no NUL, with which no body can be kept."""
+    return " ".join(text.replace("\0", "\ufffd").split()).replace("<!--", "&lt;!--").replace("-->", "--&gt;")
 
 
 def _block(page: str, begin: re.Match[str], end: re.Match[str]) -> Block:

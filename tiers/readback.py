@@ -100,7 +100,7 @@ class _Reader:
         """One line."""
         if not line or line in (TITLE, INTRODUCTION, RULE):
             return
-        if not _is_storable(line):
+        if not is_text(line):
             self.strays.append(line)
         elif line.startswith(("# ", "## ")):
             self._section = _SECTIONS.get(line)
@@ -148,9 +148,9 @@ class _Reader:
         return last if last is not None and last.section == section else None
 
 
-def _is_storable(line: str) -> bool:
-    """Whether the line is text: no NUL, no bytes that were no UTF-8."""
-    return "\0" not in line and not any("\ud800" <= character <= "\udfff" for character in line)
+def is_text(text: str) -> bool:
+    """Whether it is text: no NUL, no bytes that were no UTF-8."""
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _list_entry(section: str, text: str) -> Entry:

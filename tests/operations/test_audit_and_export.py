@@ -377,3 +377,53 @@ async def test_an_export_of_a_later_version_is_refused(mind):
 
     with pytest.raises(UsageError):
         await mind.ask("import", file=str(mind.root / "dump.json"))
+
+
+@pytest.mark.parametrize("seconds", [-63_000_000_000, -1e15, -1e308, 1e12, 1e308])
+async def test_a_time_that_no_date_has_comes_in_as_the_nearest_that_one_has(mind, new_mind, seconds):
+    """And what came in can be exported."""
+    await mind.ask("hot", update=["lesson", '{"text": "The kettle is blue"}'])
+    whole = await mind.ask("export")
+    whole["facts"][0] |= {"first_seen": seconds, "created_at": seconds, "stated": ""}
+    (mind.root / "dump.json").write_text(json.dumps(whole))
+    other = await new_mind()
+
+    await other.ask("import", file=str(mind.root / "dump.json"))
+    await other.ask("export", output="out")
+
+    day = "0001-01-01" if seconds < 0 else "2026-02-13"  # what is to come was seen today
+    assert f"- The kettle is blue ({day})" in (other.workspace / "out/memoryd-export.md").read_text("utf-8")
+    assert -62_135_596_800 <= (await other.ask("export"))["facts"][0]["first_seen"] < 253_402_300_800
+
+
+async def test_a_time_that_no_date_has_in_the_rows_does_not_stop_an_export(mind):
+    """An older version could take it in."""
+    await mind.ask("store", text="The kettle is blue", category="home")
+    await mind.sql("UPDATE derived SET created_at = -1e18")
+
+    await mind.ask("export", output="out")
+
+    assert "- The kettle is blue (0001-01-01)" in (mind.workspace / "out/memoryd-export.md").read_text("utf-8")
+
+
+async def test_a_nul_anywhere_in_an_import_becomes_another_character(mind, new_mind):
+    """The whole file comes in; none of its texts is cut short."""
+    await mind.ask("store", text="The kettle is b?lue", category="home")
+    await mind.ask("hot", update=["identity", '{"mo?tto": "a?b"}'])
+    await mind.ask("tree", add=["garden", "beds?"])
+    dump = mind.root / "dump.json"
+    whole = await mind.ask("export")
+    whole["facts"][0]["category"] = "home/k?z"
+    dump.write_text(json.dumps(whole).replace("?", "\\u0000"))
+    other = await new_mind()
+
+    await other.ask("import", file=str(dump))
+
+    whole = await other.ask("export")
+    assert [(each["text"], each["category"]) for each in whole["facts"]] == [
+        ("The kettle is b\ufffdlue", "home/k\ufffdz")
+    ]
+    assert whole["hot_items"][0] | {"section": ""} == {
+        "section": "", "key": "mo\ufffdtto", "value": "a\ufffdb", "deleted": False,
+    }  # fmt: skip
+    assert whole["tree_nodes"][0]["description"] == "beds\ufffd"

@@ -4,7 +4,9 @@ import errno
 import json
 import re
 
+import pytest
 from memoryd.operations import pages
+from memoryd.tiers.page import managed_block
 
 BLOCK = re.compile(r"<!-- memoryd:begin -->.*?<!-- memoryd:end -->", re.DOTALL)
 LESSON = json.dumps({"text": "Measure twice", "category": "craft", "importance": 0.9})
@@ -167,3 +169,81 @@ async def test_a_line_that_is_reworded_back_and_forth_is_never_lost(mind):
         assert now in page.read_text("utf-8")
         assert await mind.hits("measure") == [now]
     assert (await mind.outcome("audit")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("identity", {"motto": "a\0b"}),
+        ("owner_profile", {"likes": ["a\0b", {"c\0d": "\0\0"}]}),
+        ("project", {"name": "kestrel", "status": "a\0b"}),
+        ("lesson", {"text": "Measure a\0b twice"}),
+    ],
+)
+async def test_a_nul_in_what_comes_in_does_not_stop_the_page(mind, key, value):
+    """It becomes U+FFFD, and the page follows."""
+    await mind.ask("hot", update=(key, json.dumps(value)))
+
+    assert "a\ufffdb" in (mind.workspace / "MEMORY.md").read_text("utf-8")
+    assert await mind.sql(r"SELECT 1 FROM hot_items WHERE value LIKE '%\u0000%'") == []
+    await mind.ask("store", text="The kettle is blue", category="home")
+
+
+async def test_letters_that_look_like_an_escaped_nul_stay(mind):
+    r"""`\\u0000` in JSON is a backslash and five letters."""
+    await mind.ask("hot", update=("identity", r'{"motto": "\\u0000 \\\u0000"}'))
+
+    assert (await mind.ask("hot"))["identity"] == {"motto": "\\u0000 \\\ufffd"}
+
+
+async def test_a_nul_that_is_in_the_rows_already_does_not_stop_the_page(mind):
+    """From an older version or another device; a block that was written with one is written anew."""
+    await mind.ask("hot", update=("identity", '{"motto": "a?b", "lead": "x"}'))
+    await mind.sql(r"UPDATE hot_items SET value = replace(value, '?', '\u0000')")
+    body = (await mind.sql("SELECT body FROM blocks"))[0][0].replace("a?b", "a\0b")
+    page = mind.workspace / "MEMORY.md"
+    page.write_text(managed_block(body) + "\n", "utf-8")
+    await mind.ask("rescan")
+
+    await mind.ask("hot", update=("lesson", LESSON))
+
+    assert "- **Motto:** a\ufffdb\n" in page.read_text("utf-8")
+    assert "\0" not in page.read_text("utf-8")
+    page.write_text(page.read_text("utf-8").replace("- **Lead:** x\n", "- **Lead:** y\n"), "utf-8")
+    await mind.ask("rescan")
+    assert (await mind.ask("hot"))["identity"]["lead"] == "y"
+
+
+async def test_an_undo_brings_no_nul_back(mind):
+    """What an older version kept is cured on its way."""
+    await mind.ask("hot", update=("identity", '{"motto": "a?b"}'))
+    await mind.sql(r"UPDATE hot_items SET value = replace(value, '?', '\u0000')")
+    await mind.ask("hot", update=("identity", '{"motto": "c"}'))
+
+    await mind.ask("undo")
+
+    assert (await mind.ask("hot"))["identity"] == {"motto": "a\ufffdb"}
+
+
+@pytest.mark.parametrize("seconds", [-1e15, -63_000_000_000, 1e15])
+async def test_an_event_of_a_time_that_no_date_has_does_not_stop_the_page(mind, seconds):
+    """Such a time can stand in rows of an older version or another device."""
+    await mind.ask("hot", update=("event", '{"text": "The kiln was lit"}'))
+    await mind.sql("UPDATE hot_items SET value = ?", json.dumps({"timestamp": seconds}))
+
+    await mind.ask("hot", update=("event", '{"text": "The kiln was cold"}'))
+
+    assert "The kiln was lit" in (mind.workspace / "MEMORY.md").read_text("utf-8")
+    await mind.ask("hot", update=("event", '{"text": "The kiln was lit"}'))
+
+
+@pytest.mark.parametrize("value", ["5", '"hot"', "[1]", '{"status": "hot"}', '{"name": null}', "null", None])
+async def test_a_project_of_another_shape_does_not_stop_the_page(mind, value):
+    """An import or another device can bring any JSON."""
+    await mind.ask("hot", update=("project", '{"name": "kestrel"}'))
+    await mind.sql("UPDATE hot_items SET value = ?", value)
+
+    await mind.ask("hot", update=("identity", '{"motto": "Measure twice"}'))
+
+    assert "- **Motto:** Measure twice" in (mind.workspace / "MEMORY.md").read_text("utf-8")
+    assert len((await mind.ask("hot"))["active_context"]["projects"]) == 1
