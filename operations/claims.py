@@ -132,8 +132,8 @@ def _claims(store: Store, agent_id: str, after: int) -> tuple[Sequence[Contested
     return found, rows[-1][0] if len(rows) == _ROWS else None
 
 
-def said(store: Store, agent_id: str, contested: Sequence[Contested]) -> list[Said]:
-    """Where each was said last, and what was decided about it before."""
+def said(store: Store, agent_id: str, contested: Sequence[Contested], today: str) -> list[Said]:
+    """Where each was said last, until today if it was, and what was decided about it before."""
     keys = _JSON.encode([each.fact for each in contested]).decode()
     edits: Mapping[str, tuple[str | None, int]] = {
         str(fact): (None, int(str(version)[:13])) if value is None else (str(value), 0)
@@ -159,11 +159,18 @@ def said(store: Store, agent_id: str, contested: Sequence[Contested]) -> list[Sa
     return [
         Said(
             each.claim, each.fact,
-            max(places.get(each.fact, []), default=Place(*_when("", COMMAND_PATH, each.seen), COMMAND_PATH, 0)),
+            max(
+                _until(today, places.get(each.fact, [])),
+                default=Place(*_when("", COMMAND_PATH, each.seen), COMMAND_PATH, 0),
+            ),
             *edits.get(each.fact, (None, 0)), each.fact in stored,
         )
         for each in contested
     ]  # fmt: skip
+
+
+def _until(today: str, places: Sequence[Place]) -> Sequence[Place]:
+    return [each for each in places if each.day <= today] or places
 
 
 def _when(date: str, path: str, seen: int) -> tuple[str, int]:

@@ -5,10 +5,10 @@ What stands in notes is superseded only where the notes themselves say that it i
 that holds, while two values side by side hide nothing.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,9 +20,8 @@ from ..store.versions import set_edit
 from .change_log import UPKEEP, record_edits
 from .claims import FIELD, Contested, Place, Said, contested_claims, said, whole_matters
 from .memory import Memory
+from .note_lines import NoteLines
 
-Indented: TypeAlias = Callable[[str, str, int], bool]
-"""Whether the line of a note (device, path, number from 1) may stand below another one."""
 _JSON = msgspec.json.Encoder()
 _strings = msgspec.json.Decoder(list[str])
 
@@ -37,20 +36,21 @@ class Given(NamedTuple):
 
 async def settle_contradictions(memory: Memory, agent_id: str) -> int:
     """Supersede what was contradicted later, revive what was said again; returns how many facts changed."""
-    steps = memory.settler.steps
-    if memory.contradictions_settled.get(agent_id) == steps:
-        return 0  # no fact changed since: an idle daemon does not read them all every two hours
+    today = memory.clock.today().isoformat()
+    looked_at = memory.settler.steps, today
+    if memory.contradictions_settled.get(agent_id) == looked_at:
+        return 0  # no fact changed since that day: an idle daemon does not read them all every two hours
     changed = 0
     for part in whole_matters(await contested_claims(memory, agent_id)):
-        changed += await memory.thread.call(partial(_settle, agent_id=agent_id, contested=part))
-    memory.contradictions_settled[agent_id] = steps
+        changed += await memory.thread.call(partial(_settle, agent_id=agent_id, contested=part, today=today))
+    memory.contradictions_settled[agent_id] = looked_at
     if changed:
         await memory.settle([agent_id])
     return changed
 
 
-def _settle(store: Store, agent_id: str, contested: Sequence[Contested]) -> int:
-    given = decisions(store, agent_id, contested)
+def _settle(store: Store, agent_id: str, contested: Sequence[Contested], today: str) -> int:
+    given = decisions(store, agent_id, contested, today)
     if given:
         with store.transaction() as tx:
             for each in given:
@@ -60,15 +60,18 @@ def _settle(store: Store, agent_id: str, contested: Sequence[Contested]) -> int:
     return len(given)
 
 
-def decisions(store: Store, agent_id: str, contested: Sequence[Contested]) -> list[Given]:
-    """What has to change so that of each contested matter what was said last is current; of whole matters."""
-    indented = lru_cache(maxsize=None)(partial(_is_indented, store, agent_id))
+def decisions(store: Store, agent_id: str, contested: Sequence[Contested], today: str) -> list[Given]:
+    """What has to change so that of each contested matter what was said last is current; of whole matters.
+
+    `today` is the UTC day as in `2026-02-13`.
+    """
+    notes = NoteLines(store, agent_id)
     given: list[Given] = []
-    together = sorted(said(store, agent_id, contested), key=lambda each: (each.claim.about, each.fact))
+    together = sorted(said(store, agent_id, contested, today), key=lambda each: (each.claim.about, each.fact))
     standing = _standing(store, agent_id, together)
     for _, group in groupby(together, key=lambda each: each.claim.about):
         matter = list(group)
-        given += _settle_one(matter, standing - {each.fact for each in matter}, indented)
+        given += _settle_one(matter, standing - {each.fact for each in matter}, notes, today)
     return given
 
 
@@ -83,16 +86,20 @@ def _standing(store: Store, agent_id: str, together: Sequence[Said]) -> set[str]
     return {str(fact) for (fact,) in rows}
 
 
-def _settle_one(matter: Sequence[Said], decided: Collection[str], indented: Indented) -> Iterator[Given]:
+def _settle_one(matter: Sequence[Said], decided: Collection[str], notes: NoteLines, today: str) -> Iterator[Given]:
     """What was said last holds; what contradicts it points to it.
 
-    Unless it has given way to one of the `decided`, which are of other matters.
+    Unless it has given way to one of the `decided`, which are of other matters. A line that is struck through claims
+    nothing, one of a day to come nothing yet.
     """
-    last = _last(matter)
+    claiming = [each for each in matter if each.last.day <= today and not notes.is_struck(each.last)]
+    if not claiming:
+        return
+    last = _last(claiming)
     for each in matter:
         if each.claim.is_value and _is_imported(each) and _is_imported(last):
             continue  # what stood around them was known where they were exported, and links came along
-        wanted = last.fact if _contradicted(each, last, indented) else ""
+        wanted = last.fact if _contradicted(each, last, notes) else ""
         if (each.link or "") == wanted or each.link in decided:
             continue  # somebody else's decision stands
         if wanted and _undone_since(each, last):
@@ -121,35 +128,24 @@ def _last(matter: Sequence[Said]) -> Said:
     return by_command
 
 
-def _contradicted(each: Said, last: Said, indented: Indented) -> bool:
-    if each.claim.says == last.claim.says:
+def _contradicted(each: Said, last: Said, notes: NoteLines) -> bool:
+    if each.claim.says == last.claim.says or each.last.day > last.last.day:
         return False
     if not each.claim.is_value or (each.stored and last.stored):
         return True
-    return each.claim.owned and each.last.day < last.last.day and _stand_alike(each.last, last.last, indented)
+    return each.claim.owned and each.last.day < last.last.day and _stand_alike(each.last, last.last, notes)
 
 
-def _stand_alike(one: Place, other: Place, indented: Indented) -> bool:
+def _stand_alike(one: Place, other: Place, notes: NoteLines) -> bool:
     """Whether notes say both below the same headings, and below no other line, which may say whose they are."""
     noted = [each for each in (one, other) if each.path != COMMAND_PATH]
     if len({_matters_above(each.headings) for each in noted}) > 1:
         return False
-    return not any(indented(each.device, each.path, each.line) for each in noted)
+    return not any(notes.is_below(each) for each in noted)
 
 
 def _matters_above(headings: str) -> tuple[str, ...]:
     return tuple(segment for heading in _strings.decode(headings) if (segment := heading_segment(heading)))
-
-
-def _is_indented(store: Store, agent_id: str, device: str, path: str, line: int) -> bool:
-    """Also where the note's text is not kept: nobody knows then."""
-    pieces = store.execute(
-        "SELECT c.data FROM notes n JOIN json_each(n.chunks) j JOIN chunks c ON c.sha256 = j.value"
-        " WHERE n.agent_id = ? AND n.device = ? AND n.path = ? ORDER BY j.key",
-        (agent_id, device, path),
-    )
-    lines = b"".join(data for (data,) in pieces if isinstance(data, bytes)).split(b"\n")
-    return not 0 < line <= len(lines) or not lines[line - 1] or lines[line - 1][:1].isspace()
 
 
 def _undone_since(each: Said, last: Said) -> bool:

@@ -120,8 +120,9 @@ class _Dream:
         return await self._memory.thread.call(work, priority=priority)
 
     async def _contradictions(self) -> None:
+        today = self._memory.clock.today().isoformat()
         for part in whole_matters(await contested_claims(self._memory, self._agent)):
-            for given in await self._step(partial(decisions, agent_id=self._agent, contested=part)):
+            for given in await self._step(partial(decisions, agent_id=self._agent, contested=part, today=today)):
                 step = "supersede" if given.later else "revive"
                 links: Links = {given.fact: (given.before, given.later)}
                 self._reply.superseded += await self._write(step, FIELD, links, given.later or given.fact)

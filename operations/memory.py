@@ -75,8 +75,8 @@ class Memory:
         self.agents: dict[str, AgentStatus] = {}
         self.saves: deque[Save] = deque(maxlen=10)
         """The last notes that were saved and became searchable while somebody watched."""
-        self.contradictions_settled: dict[str, int] = {}
-        """At which of the settler's steps each agent's contradictions were looked for last."""
+        self.contradictions_settled: dict[str, tuple[int, str]] = {}
+        """At which of the settler's steps and on which day each agent's contradictions were looked for last."""
         self.device = ""
         self.activity = "idle"
         self.scan_due = True

@@ -18,6 +18,12 @@ from memoryd.operations import change_log, claims
         ("- staging\n\n\t- The port of kestrel is 81 #ops\n", "# Live\n- The port of kestrel is 82 #ops\n"),
         ("# Staging\n- kestrel port: 81 #ops\n", "# Live\n- kestrel port: 82 #ops\n"),
         ("# Ops\nStaging:\n- kestrel port: 81\n", "# Ops\nLive:\n- kestrel port: 82\n"),
+        ("# Ops\nTalked to Ada.\n- kestrel port: 81\n", "# Ops\nTalked to Bo.\n- kestrel port: 82\n"),
+        ("# Ops\nTalked to Ada.\n\n- x y z\n- kestrel port: 81\n", "# Ops\n- kestrel port: 82\n"),
+        ("# Ops\n- kestrel limit: 60 s\n", "# Ops\n- kestrel limit: 1 min\n"),
+        ("# Ops\n- kestrel limit: 30 s\n", "# Ops\n- kestrel limit: 30 seconds\n"),
+        ("# Ops\n- kestrel port: 81\n", "# Ops\n- ~~kestrel port: 82~~\n"),
+        ("I love tea\n", "~~I hate tea~~\n"),
     ],
 )
 async def test_values_of_which_only_what_stands_around_them_says_whose_they_are_stay(mind, day_1, day_2):
@@ -28,6 +34,37 @@ async def test_values_of_which_only_what_stands_around_them_says_whose_they_are_
     assert (await mind.ask("consolidate"))["superseded"] == 0
 
     assert set((await mind.states()).values()) == {"live"}
+
+
+@pytest.mark.parametrize(("first", "second"), [("I love tea", "I hate tea"), ("kestrel port: 81", "kestrel port: 82")])
+@pytest.mark.parametrize("tidy", ["consolidate", "dream"])
+async def test_a_note_of_a_day_to_come_supersedes_once_its_day_is_there(mind, first, second, tidy):
+    """Until then both stand; and the day comes even where nothing else changes."""
+    await mind.note("memory/2026-02-12.md", f"- {first}\n- x y z\n")
+    await mind.note("memory/2026-02-15.md", f"- {second}\n")
+
+    assert (await mind.ask(tidy))["superseded"] == 0
+    assert set((await mind.states()).values()) == {"live"}
+    mind.clock.advance(2 * 86_400)
+
+    assert (await mind.ask("consolidate"))["superseded"] == 1
+    assert (await mind.states())[first] == "superseded"
+
+
+async def test_a_line_that_is_struck_through_gives_way_and_back(mind):
+    """What it had superseded is current again, and what is said after it supersedes it as well."""
+    await mind.note("memory/2026-02-10.md", "- kestrel port: 81\n")
+    note = await mind.note("memory/2026-02-11.md", "- kestrel port: 82\n")
+    assert (await mind.ask("consolidate"))["superseded"] == 1
+
+    note.write_text("- ~~kestrel port: 82~~\n- x y z\n")
+    await mind.ask("rescan")
+    await mind.ask("consolidate")
+    assert (await mind.states())["kestrel port: 81"] == "live"
+    await mind.note("memory/2026-02-12.md", "- kestrel port: 83\n")
+    await mind.ask("consolidate")
+
+    assert {text for text, state in (await mind.states()).items() if state == "live"} == {"kestrel port: 83", "x y z"}
 
 
 async def test_values_of_notes_stay_beside_each_other_in_an_import(mind, new_mind):
