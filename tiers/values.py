@@ -40,7 +40,8 @@ word character letter speed age room person guest lunch dinner breakfast meal me
 _DEPENDING = """
 his her hers their theirs your yours its someone somebody nobody anyone anybody everybody else other others another
 same these those this that each every any some one here there today tomorrow yesterday tonight morning afternoon evening
-night day days week weeks weekend month months year years quarter q1 q2 q3 q4 spring summer autumn fall winter
+night day days weekday weekdays week weeks weekend weekends holiday holidays
+month months year years quarter q1 q2 q3 q4 spring summer autumn fall winter
 monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
 mondays tuesdays wednesdays thursdays fridays saturdays sundays
 january february march april may june july august september october november december

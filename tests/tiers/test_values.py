@@ -55,6 +55,7 @@ def test_a_sentence_sets_one_thing_to_a_value(text, what, value):
         "Monday's kestrel budget is 20",
         "The budget for January is 200",
         "The budget for lunch is 20",
+        "Weekday budget is 20",
         "The kestrel budget for this week is 20",
         "The budget for tomorrow is 20",
         "他的预算是200元",
