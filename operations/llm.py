@@ -57,8 +57,16 @@ class Llm:
         try:
             async with asyncio.timeout(self._limit_s):  # httpx counts from byte to byte
                 text = self._text(decoded_json(await self._posted(self._body(mask_text(prompt)[0]))))
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
-            raise LlmError(f"The LLM endpoint does not answer ({type(error).__name__}).", "Check its URL.") from None
+        except httpx.HTTPStatusError as error:
+            raise LlmError(
+                f"The LLM endpoint answers with status {error.response.status_code}.", "Check its URL, key and model."
+            ) from None
+        except (TimeoutError, httpx.ReadTimeout):
+            raise LlmError(
+                f"The LLM endpoint did not answer within {self._limit_s:g} s.", "Raise llm.timeout_s, or look at it."
+            ) from None
+        except (httpx.HTTPError, httpx.InvalidURL):
+            raise LlmError("The LLM endpoint cannot be reached.", "Check its URL and whether it runs.") from None
         except (msgspec.DecodeError, LookupError, TypeError):
             raise LlmError("The LLM endpoint's reply has neither text nor choices.", "Check its style.") from None
         if not isinstance(text, str) or len(text) > REPLY_LIMIT:

@@ -76,7 +76,10 @@ class RetrieveRequest(Request):
     llm_endpoint: Annotated[str, Meta(description="An LLM endpoint; llm.endpoint of the configuration if none.")] = ""
     llm_prompt_file: Annotated[
         str,
-        Meta(description="A prompt of your own; {tree} and {query} are filled in.", extra_json_schema={"path": True}),
+        Meta(
+            description="A prompt with {tree} and {query} in it; a file that is not there yet gets the prompt.",
+            extra_json_schema={"path": True},
+        ),
     ] = ""
 
 

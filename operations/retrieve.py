@@ -88,7 +88,7 @@ def _hits(
     if request.explain:
         by_id = {(each.agent_id, each.fact_id): each for each in found}
         for hit in ordered:
-            hit.why = _why(hit, by_id[hit.agent_id, hit.id], chosen.reason if chosen else "")
+            hit.why = _why(hit, by_id[hit.agent_id, hit.id], chosen.why(hit.category) if chosen else "")
     return ordered
 
 
@@ -121,11 +121,18 @@ def described(store: Store, agent: str, found: Sequence[Found]) -> list[Hit]:
         Hit(
             id=fact, text=text, category=category, importance=importance, created_at=created_at / 1000,
             access_count=access, score=score, metadata=shown(standing[fact].metadata), tier=tier,
-            search_method=by_id[fact].method, relevance=by_id[fact].relevance, agent_id=agent, kind=kind,
-            sources=standing[fact].sources,
+            search_method=_method(by_id[fact], tier), relevance=round(by_id[fact].relevance, 4),
+            agent_id=agent, kind=kind, sources=standing[fact].sources,
         )
         for fact, text, category, importance, created_at, access, score, tier, kind in rows
     ]  # fmt: skip
+
+
+def _method(found: Found, tier: str) -> str:
+    """How it was found, in the original's words: what a word of the question found is named by its tier."""
+    if found.method != "keyword":
+        return found.method
+    return "cold" if tier in ("cold", "frozen") else "keyword-warm"
 
 
 def count_answer(memory: Memory, agent_id: str, hits: Sequence[Hit]) -> None:

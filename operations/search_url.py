@@ -37,7 +37,7 @@ async def search_url(memory: Memory, request: SearchUrlRequest) -> UrlReply:
     facts = [fact for _, fact in sorted(ranked)][: None if request.all else limit]
     hits: list[Hit] = []
     for start in range(0, len(facts), _SHOWN):
-        some = [Found(0, request.agent_id, fact, 1.0, [], [], "url", {}) for fact in facts[start : start + _SHOWN]]
+        some = [Found(0, request.agent_id, fact, 1.0, [], [], "grep", {}) for fact in facts[start : start + _SHOWN]]
         show = partial(described, agent=request.agent_id, found=some)
         hits += await memory.thread.call(show, priority=Priority.READ)
     hits.sort(key=lambda hit: (-hit.score, hit.id))

@@ -10,6 +10,7 @@ import msgspec
 from ..store import Store
 from .candidates import candidates, end_days, of_days, scope_of, weigh
 from .dates import day_tokens, named_days, named_ends
+from .descriptions import Node, nodes_about, of_nodes, spoken, widened
 from .neighbours import surroundings
 from .question import Question, question_of
 from .score import Block, Glance, Judged, judge
@@ -45,6 +46,7 @@ class Found(msgspec.Struct, frozen=True):
     matched: list[str]
     unmatched: list[str]
     method: str
+    """`keyword`, or `keyword-tree` where only its category speaks for it."""
     parts: dict[str, float]
 
 
@@ -68,17 +70,22 @@ def find(
     if words is not None:
         asked = with_words(asked, words)
     scope = scope_of(store, agents, limit)
-    terms = corrected(store, scope, weigh(store, scope, asked.terms))
-    terms += weigh(store, scope, _alias_terms(asked, aliases))
+    counted = weigh(store, scope, asked.terms)
+    others = weigh(store, scope, _alias_terms(asked, aliases))
+    nodes = nodes_about(store, scope, [*counted, *others])
+    said = spoken([*counted, *others], nodes)
+    known = {each.term.text for each in said}
+    terms = corrected(store, scope, [each for each in counted if each.term.text not in known]) + others
     days = day_tokens(query)
     named = named_days(folded(query), date(1970, 1, 1) + timedelta(today))
     named += end_days(store, scope, named_ends(folded(query)), today)
-    question = question_of(asked, terms, scope.size, named, days, today)
+    question = question_of(asked, [*terms, *said], scope.size, named, days, today)
     terms += weigh(store, scope, [Term(token, DAY_IN_WORDS) for token in days])
     numbers = dict.fromkeys(candidates(store, scope, terms))
     if question.days:
         numbers |= dict.fromkeys(of_days(store, scope, question.days))
-    judged = _without_noise(question, _judged(store, question, list(numbers), limit))
+    numbers |= dict.fromkeys(of_nodes(store, scope, nodes))
+    judged = _without_noise(question, _judged(store, question, list(numbers), nodes, limit))
     return [_found(question, each) for each in judged[:limit]]
 
 
@@ -88,12 +95,14 @@ def _alias_terms(asked: QueryTokens, aliases: Sequence[str]) -> list[Term]:
     return [Term(term.text, term.weight * ALIAS, term.prefix) for term in terms.values()]
 
 
-def _judged(store: Store, question: Question, numbers: Sequence[int], limit: int) -> list[Judged]:
+def _judged(
+    store: Store, question: Question, numbers: Sequence[int], nodes: Sequence[Node], limit: int
+) -> list[Judged]:
     """The most promising of the candidates and of the blocks around them, best first."""
-    blocks, glance = _blocks(store, numbers), Glance(question)
+    blocks, glance = _blocks(store, numbers, nodes), Glance(question)
     alone = nlargest(LOOKED_AROUND, glance.seen(blocks, lambda _: ()), key=lambda each: each.promise(question))
     around = surroundings(store, [(each.block.n, each.block.agent_id, each.block.fact_id) for each in alone])
-    blocks |= _blocks(store, [n for n in around.numbers() if n not in blocks])
+    blocks |= _blocks(store, [n for n in around.numbers() if n not in blocks], nodes)
     promising = glance.seen(blocks, around.around)
     if len(promising) > limit + JUDGED:
         promising = nlargest(limit + JUDGED, promising, key=lambda each: each.promise(question))
@@ -113,7 +122,7 @@ def _without_noise(question: Question, judged: list[Judged]) -> list[Judged]:
     ]
 
 
-def _blocks(store: Store, numbers: Sequence[int]) -> dict[int, Block]:
+def _blocks(store: Store, numbers: Sequence[int], nodes: Sequence[Node]) -> dict[int, Block]:
     found: dict[int, Block] = {}
     for start in range(0, len(numbers), _FETCHED_AT_ONCE):
         # Our own small integers; as text because the library counts parameters one by one.
@@ -122,11 +131,14 @@ def _blocks(store: Store, numbers: Sequence[int]) -> dict[int, Block]:
             "SELECT d.n, d.agent_id, d.fact_id, CASE WHEN length(f.text) > 640 THEN"
             f" substr(f.text, 1, {_TEXT}) || substr(f.text, -40) ELSE f.text END,"
             " d.importance, d.access_days, d.on_page OR d.tier = 'hot', d.created_at / 86400000, d.latest_day,"
-            " s.body, s.headings, s.category, s.extra"
+            " s.body, s.headings, s.category, s.extra, d.category"
             " FROM derived AS d CROSS JOIN search_index AS s ON s.rowid = d.n CROSS JOIN facts AS f ON f.n = d.n"
             f" WHERE d.n IN ({listed})"
         )
-        found |= {block.n: block for block in (Block(*row) for row in rows)}
+        for *row, category in rows:
+            block = found[row[0]] = Block(*row)
+            if nodes:
+                block.category = widened(nodes, block.agent_id, category, block.category)
     return found
 
 
@@ -134,4 +146,18 @@ def _found(question: Question, judged: Judged) -> Found:
     block = judged.block
     matched = judged.matched
     unmatched = [term for term in question.worth if term not in matched]
-    return Found(block.n, block.agent_id, block.fact_id, judged.relevance, matched, unmatched, "fts", judged.parts)
+    return Found(
+        block.n,
+        block.agent_id,
+        block.fact_id,
+        judged.relevance,
+        matched,
+        unmatched,
+        _method(question, block),
+        judged.parts,
+    )
+
+
+def _method(question: Question, block: Block) -> str:
+    by_words = question.terms_in([*block.body.split(), *block.headings.split(), *block.extra.split()])
+    return "keyword-tree" if not by_words and question.terms_in(block.category.split()) else "keyword"

@@ -1,13 +1,8 @@
-"""`retrieve`: what it explains, aliases, the tree chosen by a model, and never a miss after a write."""
+"""`retrieve`: what it explains, aliases, and never a miss after a write."""
 
 import asyncio
-import json
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
 
 import pytest
-from memoryd.config import LlmSettings, Settings
-from memoryd.errors import ConfigError, NoInputError
 
 NOTE = """# 2026-02-13
 
@@ -21,42 +16,6 @@ NOTE = """# 2026-02-13
 - Trust verification needs two approvals
 - Deploy with `make ship`
 """
-
-
-class Model:
-    """An endpoint on this machine that answers every prompt with the same text."""
-
-    def __init__(self):
-        self.text, self.prompts, self.chat = "[]", [], False
-        model = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                model.prompts.append(body.get("prompt") or body["messages"][0]["content"])
-                reply = (
-                    {"choices": [{"message": {"content": model.text}}]} if "messages" in body else {"text": model.text}
-                )
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(json.dumps(reply).encode())
-
-            def log_message(self, *_):
-                pass
-
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-
-    def url(self, path="/complete"):
-        return f"http://127.0.0.1:{self.server.server_port}{path}"
-
-
-@pytest.fixture
-def model():
-    one = Model()
-    yield one
-    one.server.shutdown()
-    one.server.server_close()
 
 
 @pytest.fixture
@@ -88,67 +47,6 @@ async def test_gate_of_the_second_seed(home):
 
     assert (await home.hits("five-factor"))[0] == "Trust verification needs two approvals"
     assert (await home.hits("五元组审查"))[0] == "Trust verification needs two approvals"
-
-
-@pytest.mark.parametrize("path", ["/complete", "/v1/chat/completions"])
-async def test_model_chooses_the_categories(home, model, path):
-    """The facts of the chosen categories come first, in both styles of endpoint; unknown paths are dropped."""
-    category = (await home.ask("retrieve", query="garden"))[0]["category"]
-    model.text = json.dumps([{"path": "no/such", "relevance": 1}, {"path": category, "relevance": 0.9}])
-
-    found = await home.ask("retrieve", query="plants outside", llm=True, llm_endpoint=model.url(path), envelope=True)
-
-    assert found["reason"] == ""
-    assert {hit["category"] for hit in found["results"]} == {category}
-    assert {hit["search_method"] for hit in found["results"]} == {"llm-tree"}
-    assert "plants outside" in model.prompts[0]
-    assert category in model.prompts[0]
-
-
-@pytest.mark.parametrize("text", ["no json", '{"a": 1}', '[{"path": 3}]', "[]", '[{"path": "no/such"}]'])
-async def test_words_answer_where_the_model_fails(home, model, text):
-    """Any useless reply leaves the hits of the words, marked, and the reason beside them."""
-    model.text = text
-
-    found = await home.ask("retrieve", query="boiler", llm=True, llm_endpoint=model.url(), envelope=True, explain=True)
-
-    assert found["results"][0]["text"] == "The boiler was repaired by Okonkwo"
-    assert found["results"][0]["search_method"] == "fallback"
-    assert found["reason"]
-    assert found["results"][0]["why"]["reason"] == found["reason"]
-
-
-async def test_no_endpoint_is_a_reason(home):
-    """Without an endpoint, or with one that does not answer, words answer and the reply says so."""
-    assert (await home.ask("retrieve", query="boiler", llm=True, envelope=True))["reason"]
-    dead = await home.ask("retrieve", query="boiler", llm=True, llm_endpoint="http://127.0.0.1:9/x", envelope=True)
-    assert dead["reason"]
-    assert dead["results"]
-
-
-async def test_own_prompt_and_other_machines(home, model):
-    """A prompt file is filled in; a missing one, or an endpoint of another machine, is refused."""
-    (home.workspace / "prompt.txt").write_text("Pick for {query} from:\n{tree}\n", "utf-8")
-
-    await home.ask("retrieve", query="boiler", llm=True, llm_endpoint=model.url(), llm_prompt_file="prompt.txt")
-
-    assert model.prompts[0].startswith("Pick for boiler from:\n")
-    with pytest.raises(NoInputError):
-        await home.ask("retrieve", query="x", llm=True, llm_endpoint=model.url(), llm_prompt_file="none.txt")
-    with pytest.raises(ConfigError):
-        await home.ask("retrieve", query="x", llm=True, llm_endpoint="http://example.com/complete")
-
-
-async def test_secrets_do_not_reach_the_model(new_mind, model):
-    """What a question holds of secrets is masked on its way to the model."""
-    mind = await new_mind(Settings(llm=LlmSettings(endpoint=model.url())))
-    await mind.note("memory/2026-02-13.md", NOTE)
-    secret = "ghp_" + "a1B2c3D4e5" * 4
-
-    await mind.ask("retrieve", query=f"where is {secret} used", llm=True)
-
-    assert model.prompts
-    assert secret not in model.prompts[0]
 
 
 async def test_after_write_never_misses(new_mind):
