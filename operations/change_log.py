@@ -5,13 +5,13 @@ going back is one more change that wins on every device. A forgotten fact keeps 
 the tombstone, and notes that still say it bring it back.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import msgspec
 
-from ..errors import NoInputError, TryLaterError
+from ..errors import NoInputError, TryLaterError, UsageError
 from ..model import MASK_FORGOTTEN
 from ..store import Store, Tx
 from ..store.forget import lift
@@ -71,10 +71,20 @@ def record_forgotten(tx: Tx, agent_id: str, facts: Sequence[str]) -> None:
     _write(tx, agent_id, "forget", {_key("forgotten", fact): None for fact in facts}, {})
 
 
-def undo_change(store: Store, agent_id: str, n: int) -> UndoReply:
+def forget_changes(tx: Tx, agent_id: str, table: str, one: str, two: str = "") -> None:
+    """Let go of the changes of one row: they hold words that were forgotten."""
+    name = _JSON.encode(_key(table, one, two)).decode()
+    tx.run(
+        "DELETE FROM undo_log WHERE agent_id = ? AND (instr(before, ?) > 0 OR instr(after, ?) > 0)",
+        (agent_id, name, name),
+    )
+
+
+def undo_change(store: Store, agent_id: str, n: int, stops: Callable[[Any], bool]) -> UndoReply:
     """Bring back what the change `n` replaced, 0 for the newest that stands and that a person made.
 
-    Raises `NoInputError` if there is none, `TryLaterError` if it was changed again since.
+    Raises `NoInputError` if there is none, `TryLaterError` if it was changed again since, and `UsageError` if
+    `stops` says that it must not come back: it was forgotten.
     """
     found = _found(store, agent_id, n)
     if found is None:
@@ -89,6 +99,11 @@ def undo_change(store: Store, agent_id: str, n: int) -> UndoReply:
     if any(not key.startswith('["forgotten"') and now.get(key) != new.get(key) for key in old):
         raise TryLaterError(
             f"What the change {found.n} wrote was changed again since.", "Undo the later change first, or set it anew."
+        )
+    if stops([each for key, values in old.items() for each in _texts(key, values)]):
+        raise UsageError(
+            f"What the change {found.n} replaced says a sentence that was forgotten and stays so.",
+            "Set it anew in other words.",
         )
     lifted: list[str] = []
     with store.transaction() as tx:
@@ -149,6 +164,13 @@ def _found(store: Store, agent_id: str, n: int) -> Change | None:
 def _change(row: Sequence[Any]) -> Change:
     n, at, what, undone = row
     return Change(n, at / 1000, what, undone == UNDONE)
+
+
+def _texts(key: str, values: list[Any] | None) -> list[Any]:
+    """What a row says: its name and its value, which is JSON for an item of hot state."""
+    table, *name = msgspec.json.decode(key, type=tuple[str, str, str])
+    value = values[0] if values else None
+    return [*name, msgspec.json.decode(value) if table == "hot" and value is not None else value]
 
 
 def _bring_back(tx: Tx, agent_id: str, key: str, values: list[Any] | None) -> str:

@@ -18,6 +18,7 @@ from ..store.forget import forget_fact
 from ..store.thread import Priority
 from ..store.versions import is_forgotten, set_edit
 from .export import FORMAT, VERSION
+from .forgotten_words import Guard
 from .memory import Memory, report_progress
 from .requests import ImportRequest
 from .taking_in import Incoming, batches, masked, take_facts, take_hot_item, take_tree_node
@@ -89,6 +90,7 @@ async def import_export(memory: Memory, request: ImportRequest) -> ImportReply:
         report_progress(phase="importing", done=done, of=len(wanted))
     same_agent = given.agent_id == agent
     await memory.thread.call(lambda store: _take_rest(store, agent, given, names, reply, same_agent=same_agent))
+    memory.words_due = True
     await memory.settle([agent])
     return reply
 
@@ -123,6 +125,7 @@ def _read(path: Path, agent: str) -> tuple[_Export, list[msgspec.Raw], dict[str,
 
 def _take(store: Store, agent: str, some: Sequence[msgspec.Raw], names: dict[str, str], reply: ImportReply) -> None:
     facts = [_FACT.decode(each) for each in some]
+    guard = Guard(store, agent)
     with store.transaction() as tx:
         outcomes = take_facts(tx, agent, [_incoming(each) for each in facts])
         for each, (taken, fact) in zip(facts, outcomes, strict=True):
@@ -132,7 +135,8 @@ def _take(store: Store, agent: str, some: Sequence[msgspec.Raw], names: dict[str
             setattr(reply, taken, getattr(reply, taken) + 1)
             if taken == "facts":
                 for field in _CARRIED_EDITS:
-                    if (value := each.edits.get(field)) is not None:
+                    value = each.edits.get(field)
+                    if value is not None and not guard.stops(value):
                         set_edit(tx, agent, fact, field, _without_nul(names.get(value, value)))
 
 

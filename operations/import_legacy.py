@@ -16,6 +16,7 @@ from ..tiers.counters import read_counters, write_counters
 from ..tiers.tree import segments
 from ..tiers.tree_edits import add_node
 from .aliases import set_alias
+from .forgotten_words import Guard
 from .legacy_cloud import read_legacy_cloud
 from .legacy_files import LegacyAgent, LegacyFact, LegacyItem, LegacyMemory, read_legacy
 from .legacy_rest import left_there
@@ -74,10 +75,11 @@ def _take_facts(store: Store, agent: str, some: Sequence[LegacyFact], reply: Leg
         )
         for each in some
     ]  # fmt: skip
+    guard = Guard(store, agent)
     with store.transaction() as tx:
         for each, taken in zip(some, take_facts(tx, agent, incoming), strict=True):
             fact = _counted(taken, reply)
-            if fact and each.id and each.id != fact:
+            if fact and each.id and each.id != fact and not guard.stops(each.id):
                 set_alias(tx, agent, each.id, fact)
 
 
@@ -116,7 +118,7 @@ def _take_item(tx: Tx, agent: str, item: LegacyItem, reply: LegacyReply) -> bool
 def _take_node(tx: Tx, memory: Memory, agent: str, path: str, description: str, reply: LegacyReply) -> bool:
     path = masked(path)
     known = tx.execute("SELECT 1 FROM tree_nodes WHERE agent_id = ? AND path = ?", (agent, "/".join(segments(path))))
-    if known:
+    if known or Guard(tx, agent).stops([path, description]):
         return False
     try:
         add_node(tx, agent, path, description, memory.settings, masked)

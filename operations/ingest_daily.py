@@ -13,6 +13,7 @@ from ..store.thread import Priority
 from ..store.versions import set_edit
 from ..tiers.counters import count_llm_fallbacks, local_day
 from .distill import by_model
+from .forgotten_words import Guard
 from .llm import Llm, llm_of
 from .memory import Memory, report_progress
 from .named_file import named_file
@@ -97,9 +98,11 @@ async def _shorten(memory: Memory, agent_id: str, endpoint: Llm, new: dict[str, 
 
 
 def _write(store: Store, agent_id: str, short: dict[str, str], fallbacks: int) -> None:
+    guard = Guard(store, agent_id)
     with store.transaction() as tx:
         for fact, text in short.items():
-            set_edit(tx, agent_id, fact, "distilled", text)
+            if not guard.stops(text):
+                set_edit(tx, agent_id, fact, "distilled", text)
         count_llm_fallbacks(tx, agent_id, fallbacks)
 
 

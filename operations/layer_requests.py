@@ -14,6 +14,7 @@ class TaskRequest(Request):
     """Keep the state of a task that goes on, so that it can be taken up again."""
 
     asks_by = ("action",)
+    words = ("name", "goal", "note", "checkpoint", "outcome", "lesson", "category")
 
     action: Annotated[
         Literal["start", "update", "show", "list", "finish", "remove"],
@@ -42,11 +43,17 @@ class TaskRequest(Request):
         ""
     )
 
+    @property
+    def said(self) -> list[str]:
+        """A task that has its name already can be finished and removed by it, whatever it says."""
+        return [each for each in super().said if self.action == "start" or each != self.name]
+
 
 class SessionRequest(Request):
     """Keep the last talks with an agent for some days, on this device only."""
 
     asks_by = ("action",)
+    words = ("name", "role", "summary", "category")
 
     action: Annotated[
         Literal["add", "list", "show", "end"],

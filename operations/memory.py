@@ -26,6 +26,7 @@ from ..sync.key_store import KeyStore
 from ..sync.service import SyncService
 from .asking import Asking, Turn
 from .critical import agent_numbers, critical_state
+from .forgotten_words import mask_free_text, refuse_forgotten
 from .former import missing_of_former
 from .intake import Intake
 from .opening import existing_workspace, keys_at_start, open_store, write_device_file
@@ -89,6 +90,8 @@ class Memory:
         """Whether this is the daemon's memory, which goes on after a command is answered."""
         self.reads = Reads(thread, self.settle)
         self._unsettled = 0
+        self.words_due = True
+        """Whether words may have come in past the guard: from other devices, or before something was forgotten."""
         self._later: set[asyncio.Task[None]] = set()
         self._settle_lock = asyncio.Lock()
         self.tasks_lock = asyncio.Lock()
@@ -134,7 +137,7 @@ class Memory:
                     CloudClient(url, token),
                     settings,
                     clock,
-                    settle=memory.settle,
+                    settle=memory.settle_received,
                     critical=memory._critical,
                     on_new_device=memory._take_device,
                     on_reread=memory._read_again,
@@ -198,6 +201,11 @@ class Memory:
         finally:
             self._unsettled -= 1
 
+    async def settle_received(self) -> None:
+        """`settle` what other devices wrote."""
+        self.words_due = True
+        await self.settle()
+
     async def perform(self, operation: Operation, request: Request, progress: Progress | None = None) -> Outcome:
         """Run one operation of the table; `progress` is called with small dicts while it lasts."""
         request = msgspec.structs.replace(request, agent_id=request.agent_id or self.settings.agent_id)
@@ -209,6 +217,11 @@ class Memory:
                 reply = await operation.load()(self, request)
             else:
                 with self.asking.answering():
+                    if request.said and not request.only_reads:
+                        await self.thread.call(
+                            lambda store: refuse_forgotten(store, request.agent_id, request.said),
+                            priority=Priority.READ,
+                        )
                     reply = await operation.load()(self, request)
         finally:
             _progress.reset(mark)
@@ -217,6 +230,11 @@ class Memory:
     def is_idle(self, for_s: float) -> bool:
         """Whether nothing goes on, and nobody has asked anything for so many seconds."""
         return self.asking.is_quiet(for_s) and self.activity == "idle" and not self.pending
+
+    async def _refuse_forgotten(self, request: Request) -> None:
+        if request.said and not request.only_reads:
+            check = partial(refuse_forgotten, agent_id=request.agent_id, said=request.said)
+            await self.thread.call(check, priority=Priority.READ)
 
     def _refuse_case_twin(self, agent: str) -> None:
         """Ids that differ by case only are refused: on some file systems they would share one page."""
@@ -271,6 +289,8 @@ class Memory:
 
     async def _settle(self, named: set[str]) -> None:
         today = self.clock.today()
+        if named or self.words_due:
+            await self._mask_free_text(named)
         touched = await self.settler.settle(today)
         pages, self.intake.changed_pages = self.intake.changed_pages, set()
         if pages and await self.pages.read_back(pages):
@@ -287,6 +307,14 @@ class Memory:
             self.later(self._renew_copies())
         if self.sync is not None:
             self.sync.changed()
+
+    async def _mask_free_text(self, named: set[str]) -> None:
+        everywhere, self.words_due = self.words_due, False
+        try:
+            await self.thread.call(lambda store: mask_free_text(store, None if everywhere else named))
+        except BaseException:
+            self.words_due |= everywhere
+            raise
 
     async def _renew_copies(self) -> None:
         """Something was erased: local snapshots that hold it still are made anew, then the duty is done."""

@@ -21,6 +21,7 @@ from ..tiers.hand_edits import apply_changes, read_hand_edits, remember_body
 from ..tiers.hot import hot_state
 from ..tiers.page import Block, body_hash, managed_block, put_block, read_block, render
 from .change_log import recorded
+from .forgotten_words import Guard
 from .page_file import read_page, rewrite_page
 from .rebuild import pages_adopted
 
@@ -29,7 +30,11 @@ log = logging.getLogger(__name__)
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Byte order marks of pages that are no UTF-8; they are left alone."""
 
-WORDS = Words(statement=parse_statement, mask=lambda text: mask_text(text)[0])
+WORDS = Words(
+    statement=parse_statement,
+    mask=lambda text: mask_text(text)[0],
+    says_forgotten=lambda tx, agent_id, value: Guard(tx, agent_id).stops(value),
+)
 """How text that comes in by hand or by command becomes fact text."""
 
 

@@ -24,6 +24,8 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename={
     """The fields that make it a change of the memory; None: it always is one."""
     asks_by: ClassVar[tuple[str, ...]] = ()
     """The fields that make it a question all the same: by being set, an action by showing or listing."""
+    words: ClassVar[tuple[str, ...]] = ()
+    """The fields whose words would stay in the memory: none of them may say what was forgotten."""
 
     @property
     def only_reads(self) -> bool:
@@ -31,6 +33,12 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename={
         if any(getattr(self, field) in (True, "show", "list") for field in self.asks_by):
             return True
         return self.changes_by is not None and not any(getattr(self, field) for field in self.changes_by)
+
+    @property
+    def said(self) -> list[str]:
+        """The words that would stay, as texts or as JSON."""
+        given = [getattr(self, field) for field in self.words]
+        return [each for value in given for each in ([value] if isinstance(value, str) else value or ())]
 
 
 class StatusRequest(Request):
@@ -47,6 +55,8 @@ class RescanRequest(Request):
 
 class StoreRequest(Request):
     """Store one fact by command."""
+
+    words = ("text", "category", "url", "command", "path")
 
     text: Annotated[str, Meta(description="The fact, one sentence.", min_length=1, max_length=100_000)]
     category: Annotated[str, Meta(description="Category path, e.g. owner/preferences.", min_length=1, max_length=500)]
@@ -115,6 +125,12 @@ class HotRequest(Request):
     """Show or change hot state: identity, owner, projects, events, tasks, lessons."""
 
     changes_by = ("update", "done", "remove", "rebuild")
+    words = ("update",)
+
+    @property
+    def said(self) -> list[str]:
+        """The value; its KEY is one of ours."""
+        return list(self.update[1:]) if self.update else []
 
     update: Annotated[
         tuple[str, str] | None,
@@ -135,6 +151,7 @@ class TreeRequest(Request):
     """Show or change the category tree."""
 
     changes_by = ("add", "remove", "prune")
+    words = ("add",)
 
     show: Annotated[bool, Meta(description="The tree as text.")] = False
     add: Annotated[

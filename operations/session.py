@@ -7,15 +7,22 @@ from datetime import UTC, datetime
 
 from ..errors import NoInputError, UsageError
 from ..ingest.mask import mask_text
+from ..ingest.parse import parse_note
+from ..model import MASK_FORGOTTEN, fact_id
 from ..store import Store, Tx
 from ..store.chunks import mask_lines
 from ..store.sessions import SESSION_BYTES, Session, add_turn, end_session, let_go, sessions, turns
 from ..store.thread import Priority
+from ..store.versions import is_forgotten
+from .forgotten_words import Guard
 from .layer_replies import SessionInfo, SessionListReply, SessionReply, Turn
 from .layer_requests import SessionRequest
 from .memory import Memory
 from .requests import StoreRequest
-from .store_fact import forgotten_lines, store
+from .store_fact import store
+
+BODY_BYTES = 1_000_000
+"""More than any request's text."""
 
 
 async def session(memory: Memory, request: SessionRequest) -> SessionReply | SessionListReply:
@@ -100,8 +107,24 @@ def _new_name(store: Store, agent_id: str) -> str:
 
 
 def _without_forgotten(tx: Tx, agent_id: str, text: str) -> str:
-    """The text with lines that say something forgotten masked, as in a note."""
-    return mask_lines(text.encode(), [(line, line) for line in forgotten_lines(tx, agent_id, text)]).decode()
+    """The text with lines that say something forgotten masked, as in a note; all of it where no line says it alone."""
+    guard = Guard(tx, agent_id)
+    text = _masked(text, _forgotten_lines(tx, agent_id, text))
+    text = _masked(text, [number for number, line in enumerate(text.split("\n"), 1) if guard.stops(line)])
+    return MASK_FORGOTTEN if guard.stops(text) else text
+
+
+def _masked(text: str, lines: list[int]) -> str:
+    return mask_lines(text.encode(), [(line, line) for line in lines]).decode()
+
+
+def _forgotten_lines(tx: Tx, agent_id: str, text: str) -> list[int]:
+    """Numbers, from 1, of those lines of a text that would be something forgotten if they stood in a note."""
+    parsed = parse_note(
+        text.encode(), path="memory/talk.md", agent_id=agent_id, date="", is_page=False, max_bytes=BODY_BYTES
+    )
+    gone = {n for n, each in enumerate(parsed.mentions) if is_forgotten(tx, agent_id, fact_id(agent_id, each.text))}
+    return [number for number, (_, owner) in enumerate(parsed.lines, 1) if owner in gone]
 
 
 def _info(each: Session) -> SessionInfo:

@@ -5,19 +5,17 @@ import msgspec
 from ..crash import crash_point
 from ..errors import UsageError
 from ..ingest.mask import mask_text
-from ..ingest.parse import parse_note, parse_statement
+from ..ingest.parse import parse_statement
 from ..model import COMMAND_PATH, Metadata, ParsedMention, fact_id
 from ..store import Store, Tx
 from ..store.thread import Priority
-from ..store.versions import is_forgotten, state_fact
+from ..store.versions import state_fact
 from ..tiers.changes import now_as_date, withdraw_links
 from .claims import claim
+from .forgotten_words import refuse_forgotten
 from .memory import Memory
 from .replies import StoreReply
 from .requests import StoreRequest
-
-BODY_BYTES = 1_000_000
-"""More than any request's text."""
 
 
 async def store(memory: Memory, request: StoreRequest, *, kind: str = "") -> StoreReply:
@@ -58,22 +56,11 @@ def _masked(given: str) -> str:
     return mask_text(given)[0]
 
 
-def forgotten_lines(tx: Tx, agent_id: str, text: str) -> list[int]:
-    """Numbers, from 1, of those lines of a text that would be something forgotten if they stood in a note."""
-    parsed = parse_note(
-        text.encode(), path="memory/talk.md", agent_id=agent_id, date="", is_page=False, max_bytes=BODY_BYTES
-    )
-    gone = {n for n, each in enumerate(parsed.mentions) if is_forgotten(tx, agent_id, fact_id(agent_id, each.text))}
-    return [number for number, (_, owner) in enumerate(parsed.lines, 1) if owner in gone]
-
-
 def _write(store: Store, request: StoreRequest, mention: ParsedMention) -> None:
     agent_id = request.agent_id
     with store.transaction() as tx:
-        if is_forgotten(tx, agent_id, fact_id(agent_id, mention.text)):
-            raise UsageError("This sentence was forgotten and stays so.", "Store it in other words.")
-        if forgotten_lines(tx, agent_id, request.text):
-            raise UsageError("A line of this was forgotten and stays so.", "Store the other lines without it.")
+        # Asked before the command ran, too; but a forget may have come between.
+        refuse_forgotten(tx, agent_id, [request.text])
         state_fact(
             tx, agent_id, mention.text, mention.category, mention.importance, mention.metadata, kind=mention.kind,
             task_state=mention.task_state, date=_said_again(tx, agent_id, mention),

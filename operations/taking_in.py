@@ -10,6 +10,7 @@ from ..ingest.parse import parse_statement
 from ..model import Metadata, ParsedMention, fact_id
 from ..store import Tx
 from ..store.versions import Stated, name_facts, set_hot_item, set_tree_node, state_facts
+from .forgotten_words import Guard
 from .places import merged
 
 T = TypeVar("T")
@@ -59,7 +60,9 @@ def take_facts(tx: Tx, agent_id: str, given: Sequence[Incoming]) -> list[tuple[T
     """
     read = [_read(agent_id, each) for each in given]
     keys = _JSON.encode(sorted({each.id for each in read if each.id})).decode()
+    guard = Guard(tx, agent_id)
     forgotten = _ids(tx, "forgotten", "version > lifted_version", agent_id, keys)
+    forgotten |= {each.id for each in read if each.id and guard.stops(_said(each.given))}
     known = _ids(tx, "mentions INDEXED BY mentions_fact", "true", agent_id, keys)
     new: dict[str, _Read] = {}
     for each in read:
@@ -77,6 +80,11 @@ def _read(agent_id: str, given: Incoming) -> _Read:
     mention = parse_statement(given.text, given.category, given.importance)
     text = given.text if given.verbatim and masked(given.text) == given.text else mention.text
     return _Read(fact_id(agent_id, text) if text else "", text, mention, given)
+
+
+def _said(given: Incoming) -> list[Any]:
+    metadata = given.metadata
+    return [given.text, given.category, metadata.urls, metadata.commands, metadata.paths]
 
 
 def _taken(each: _Read, forgotten: set[str], *, is_new: bool) -> tuple[Taken, str]:
@@ -97,8 +105,10 @@ def _stated(each: _Read, now_ms: int) -> Stated:
 
 
 def take_hot_item(tx: Tx, agent_id: str, section: str, key: str, value: str | None, *, deleted: bool = False) -> bool:
-    """Write an item of hot state unless this memory has, or had, one of that key."""
+    """Write an item of hot state unless this memory has, or had, one of that key, or it says something forgotten."""
     if _has(tx, "hot_items", "section = ? AND key = ?", agent_id, section, key):
+        return False
+    if Guard(tx, agent_id).stops([section, key, None if value is None else msgspec.json.decode(value)]):
         return False
     set_hot_item(tx, agent_id, section, key, value, deleted=deleted)
     return True
@@ -113,9 +123,9 @@ def take_free(tx: Tx, agent_id: str, section: str, key: str, content: Any) -> bo
 
 
 def take_tree_node(tx: Tx, agent_id: str, path: str, description: str) -> bool:
-    """Add a node unless this memory has, or had, one of that path."""
+    """Add a node unless this memory has, or had, one of that path, or it says something forgotten."""
     path = masked(path)
-    if _has(tx, "tree_nodes", "path = ?", agent_id, path):
+    if _has(tx, "tree_nodes", "path = ?", agent_id, path) or Guard(tx, agent_id).stops([path, description]):
         return False
     set_tree_node(tx, agent_id, path, masked(description))
     return True

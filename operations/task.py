@@ -12,8 +12,8 @@ import msgspec
 from ..errors import AccessError, NoInputError, TryLaterError, UsageError
 from ..foreign import decoded_json
 from ..ingest.parse import parse_statement
-from ..model import fact_id
 from ..store.thread import Priority
+from .forgotten_words import Guard
 from .layer_replies import TaskInfo, TaskListReply, TaskReply
 from .layer_requests import TaskRequest
 from .memory import Memory
@@ -32,7 +32,6 @@ from .task_file import (
     task_files,
     task_path,
 )
-from .why import has_tombstone
 
 _WRITTEN = ("name", "goal", "note", "checkpoint", "status")
 _ONLY = {
@@ -121,11 +120,11 @@ async def _finish(memory: Memory, request: TaskRequest, path: Path) -> TaskReply
         ("goal", _text(found, "goal")),
     ]
     said += [("note", each) for each in (*_notes(found), *request.note)]
-    category = request.category or f"tasks/{path.stem}"
+    forgotten = await _is_forgotten(memory, request.agent_id, path.stem)
+    category = request.category or ("tasks" if forgotten else f"tasks/{path.stem}")
     facts: list[str] = []
     for what, text in said:
-        words = parse_statement(text, category, None).text
-        if not words or await _is_forgotten(memory, request.agent_id, words):
+        if not parse_statement(text, category, None).text or await _is_forgotten(memory, request.agent_id, text):
             continue
         asked = StoreRequest(agent_id=request.agent_id, text=text, category=category, importance=_IMPORTANCE[what])
         facts.append((await store(memory, asked, kind="lesson" if what == "lesson" else "")).id)
@@ -135,9 +134,8 @@ async def _finish(memory: Memory, request: TaskRequest, path: Path) -> TaskReply
     return msgspec.structs.replace(_reply(memory, path, found, removed=True), facts=list(dict.fromkeys(facts)))
 
 
-async def _is_forgotten(memory: Memory, agent_id: str, words: str) -> bool:
-    fact = fact_id(agent_id, words)
-    return await memory.thread.call(lambda store: has_tombstone(store, agent_id, fact), priority=Priority.READ)
+async def _is_forgotten(memory: Memory, agent_id: str, text: str) -> bool:
+    return await memory.thread.call(lambda store: Guard(store, agent_id).stops(text), priority=Priority.READ)
 
 
 def _notes(found: Task) -> list[str]:

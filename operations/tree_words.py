@@ -15,6 +15,7 @@ from ..store.thread import Priority
 from ..store.versions import set_tree_node
 from ..tiers.tree import DESCRIPTION_LIMIT, tree
 from .change_log import UPKEEP, recorded
+from .forgotten_words import Guard
 from .llm import Llm, LlmError
 from .memory import Memory
 
@@ -92,6 +93,8 @@ def _accepted(answer: Any, nodes: dict[str, str]) -> dict[str, str] | None:
 
 
 def _write(store: Store, agent_id: str, lines: dict[str, str]) -> None:
+    guard = Guard(store, agent_id)
     with store.transaction() as tx, recorded(tx, agent_id, f"{UPKEEP}descriptions by a model"):
         for path, text in lines.items():
-            set_tree_node(tx, agent_id, path, text)
+            if not guard.stops(text):
+                set_tree_node(tx, agent_id, path, text)

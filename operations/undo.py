@@ -4,6 +4,7 @@ from ..errors import UsageError
 from ..store.thread import Priority
 from .change_log import changes, undo_change
 from .dream_undo import undo_dream
+from .forgotten_words import Guard
 from .memory import Memory
 from .requests import UndoRequest
 from .tier_replies import UndoListReply, UndoReply
@@ -20,7 +21,7 @@ async def undo(memory: Memory, request: UndoRequest) -> UndoReply | UndoListRepl
         reply = await undo_dream(memory, agent)
         await memory.settle([agent])
         return reply
-    reply = await memory.thread.call(lambda store: undo_change(store, agent, request.n))
+    reply = await memory.thread.call(lambda store: undo_change(store, agent, request.n, Guard(store, agent).stops))
     if reply.notes_to_read:
         await memory.intake.read_again(reply.notes_to_read)
     await memory.settle([agent])

@@ -88,16 +88,23 @@ def erase(tx: Tx, agent_id: str, fact: str) -> list[Place]:
         tx.run("DELETE FROM derived WHERE n = ?", (n,))
         mask_turns(tx, agent_id, [str(text)])
         tx.run("DELETE FROM blocks WHERE agent_id = ? AND instr(body, ?) > 0", (agent_id, text))
-        tx.run(
-            "DELETE FROM undo_log WHERE agent_id = ? AND (instr(before, ?) > 0 OR instr(after, ?) > 0)",
-            (agent_id, text, text),
-        )
+        for said in _in_json(str(text)):
+            tx.run(
+                "DELETE FROM undo_log WHERE agent_id = ? AND (instr(before, ?) > 0 OR instr(after, ?) > 0)",
+                (agent_id, said, said),
+            )
         if isinstance(rev, int) and rev > 0:
             add_duty(tx, DUTY_SNAPSHOT, "")
         add_duty(tx, DUTY_COPIES, "")
     tx.run("DELETE FROM facts WHERE agent_id = ? AND id = ?", (agent_id, fact))
     tx.touch(agent_id, fact)
     return places
+
+
+def _in_json(text: str) -> list[str]:
+    """How a sentence stands in JSON, and in JSON within JSON: there a quote has backslashes."""
+    once = _JSON.encode(text).decode()[1:-1]
+    return list(dict.fromkeys([once, _JSON.encode(once).decode()[1:-1]]))
 
 
 def add_duty(tx: Tx, kind: str, subject: str) -> None:

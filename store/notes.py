@@ -6,6 +6,7 @@ import msgspec
 
 from ..model import Metadata, NoteState, ParsedMention, ParsedNote, fact_id
 from .chunks import cut, mask_lines
+from .headings import without_forgotten_headings
 from .store import Store, Tx
 from .versions import insert_mentions, name_facts, set_edit, withdraw_edit
 
@@ -59,8 +60,10 @@ def apply_note(tx: Tx, note: StatedNote) -> NoteEffect:
     """Make the store say what the note says. Applying the same note again changes nothing."""
     ids = [fact_id(note.agent_id, each.text) for each in note.parsed.mentions]
     gone = _forgotten_among(tx, note.agent_id, ids)
-    kept = [(fact, each) for fact, each in zip(ids, note.parsed.mentions, strict=True) if fact not in gone]
+    mentions, places = without_forgotten_headings(tx, note.agent_id, note.parsed.mentions, note.parsed.body)
+    kept = [(fact, each) for fact, each in zip(ids, mentions, strict=True) if fact not in gone]
     hidden = [number for number, (_, at) in enumerate(note.parsed.lines, 1) if at >= 0 and ids[at] in gone]
+    hidden += [line for first, last in places for line in range(first, last + 1)]
 
     old_row = _note_row(tx, note.agent_id, note.path)
     chunks = _write_chunks(tx, note, hidden, old_row[1] if old_row else [])

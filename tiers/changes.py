@@ -16,7 +16,7 @@ from ..errors import NoInputError, UsageError
 from ..foreign import decoded_json
 from ..model import ParsedMention, fact_id
 from ..store import Tx
-from ..store.versions import is_forgotten, set_edit, set_hot_item, state_fact
+from ..store.versions import set_edit, set_hot_item, state_fact
 from .hot import FACT_SECTIONS, HotState
 from .stance import stance
 from .values import setting
@@ -42,10 +42,14 @@ _JSON = msgspec.json.Encoder(order="deterministic")
 
 
 class Words(NamedTuple):
-    """How text becomes fact text: ingest's rule for one statement (text, category, importance), and its masks."""
+    """How text becomes fact text: ingest's rule for one statement (text, category, importance), its masks, the guard.
+
+    `says_forgotten` tells whether an agent's text, or JSON with texts in it, says a sentence that was forgotten.
+    """
 
     statement: Callable[[str, str, float], ParsedMention]
     mask: Callable[[str], str]
+    says_forgotten: Callable[[Tx, str, Any], bool]
 
 
 class Item(msgspec.Struct):
@@ -84,12 +88,12 @@ def change_hot(tx: Tx, agent_id: str, key: str, value_json: str, words: Words) -
 def hold(tx: Tx, agent_id: str, item: Item, words: Words) -> str:
     """State a lesson, event or task as a fact and hold it in hot state.
 
-    Returns the fact's id, '' for a text without words and for one that was forgotten.
+    Returns the fact's id, '' for a text without words and for one that says something forgotten.
     """
     mention = words.statement(item.text, item.category, item.importance)
-    fact = fact_id(agent_id, mention.text)
-    if not mention.text or is_forgotten(tx, agent_id, fact):
+    if not mention.text or words.says_forgotten(tx, agent_id, [item.text, item.category]):
         return ""
+    fact = fact_id(agent_id, mention.text)
     stamp = _stamp(tx, agent_id, item, fact)
     again = withdraw_links(tx, agent_id, fact) or _may_be_contradicted(tx, agent_id, fact, mention.text)
     said_now = again and item.timestamp is None
@@ -254,11 +258,16 @@ def _update_project(tx: Tx, agent_id: str, value: dict[str, Any], words: Words) 
 
 
 def write_free(tx: Tx, agent_id: str, section: str, key: str, content: Any, words: Words) -> None:
-    """Write one field or project of free JSON; None takes it out. Writing what stands there changes nothing."""
+    """Write one field or project of free JSON; None takes it out. Writing what stands there changes nothing.
+
+    What says something forgotten is not written.
+    """
     name = words.mask(key)
     if not name.strip() or "\0" in name:
         raise UsageError("A field needs a name.", "Give letters or digits.")
     clean = _masked(content, words, key)
+    if clean is not None and words.says_forgotten(tx, agent_id, {name: clean}):
+        return
     if clean != current(tx, agent_id, section, name):
         text = None if clean is None else _JSON.encode(clean).decode()
         set_hot_item(tx, agent_id, section, name, text, deleted=clean is None)

@@ -23,7 +23,7 @@ def statement(text, category, importance):
     return ParsedMention(" ".join(text.split()), 0, 0, "", [], category, importance, "fact", "", Metadata())
 
 
-WORDS = Words(statement, lambda text: text)
+WORDS = Words(statement, lambda text: text, lambda tx, agent_id, value: False)
 BASE = """# MEMORY.md - Long-Term Context
 
 ## 🤖 Agent Identity

@@ -6,8 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memoryd.config import HotSettings, Settings
 from memoryd.errors import NoInputError, UsageError
-from memoryd.model import Metadata, ParsedMention
+from memoryd.model import Metadata, ParsedMention, fact_id
 from memoryd.store.forget import forget_fact
+from memoryd.store.versions import is_forgotten
 from memoryd.tiers.changes import Words, change_hot, finish_item, remove_item
 from memoryd.tiers.hot import HotItem, _within_bytes, hot_state, size_of, state_of
 
@@ -18,7 +19,11 @@ def statement(text, category, importance):
                          Metadata())  # fmt: skip
 
 
-WORDS = Words(statement, lambda text: text.replace("hunter2", "[masked:x:00]"))
+def says_forgotten(tx, agent_id, value):
+    return isinstance(value, list) and is_forgotten(tx, agent_id, fact_id(agent_id, value[0]))
+
+
+WORDS = Words(statement, lambda text: text.replace("hunter2", "[masked:x:00]"), says_forgotten)
 
 
 def change(world, key, value):
