@@ -11,7 +11,9 @@ from ..cloud_config import cloud_token, cloud_url
 from ..config import load_settings
 from ..errors import ConfigError
 from ..operations.memory import Memory
+from ..operations.opening import existing_workspace
 from ..operations.table import Operation, Outcome
+from ..operations.workspace_lock import refuse_if_served
 from ..places import Places, find_places
 from .client import Answer
 from .common import Common
@@ -50,6 +52,8 @@ async def _performed(
 ) -> Outcome:
     settings = load_settings(places)
     request = checked(operation.request, payload)
+    if not request.only_reads:
+        refuse_if_served(existing_workspace(places))
     url = cloud_url(settings, common.db_url)
     token = cloud_token(settings, common.auth_token) if url else ""
     memory = await Memory.open(places, settings, Clock(), url=url, token=token, may_upgrade=not request.only_reads)

@@ -14,6 +14,7 @@ from ..operations.memory import Memory
 from ..operations.requests import Request
 from ..operations.self_recall import remember
 from ..operations.table import Operation, Outcome
+from ..operations.workspace_lock import WorkspaceLock
 from ..places import Places
 from .app import Progress, create_app
 from .heap import give_back
@@ -59,11 +60,12 @@ class Daemon:
         places: Places,
         clock: Clock,
         notifier: Notifier,
+        notes: WorkspaceLock | None = None,
         damaged: Callable[[], None] = lambda: None,
         lost: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.memory, self.places = memory, places
-        self._clock, self._notifier = clock, notifier
+        self._clock, self._notifier, self._notes = clock, notifier, notes
         self.worker = Worker(memory.workspace, memory.hint, memory.rescan, clock)
         self.watcher = Watcher(
             memory.workspace,
@@ -210,6 +212,8 @@ class Daemon:
     async def _tick(self) -> None:
         await self.watcher.check()
         await self.listener.check()
+        if self._notes is not None:
+            self._notes.check()
         self._report()
         if gone := next((path.name for path, held in self._held.items() if not is_there(path, held)), ""):
             self._lost(gone)
@@ -235,7 +239,9 @@ class Daemon:
         watch.events, watch.rebuilds, watch.last_event = watcher.events, watcher.rebuilds, watcher.last_event
         watch.pending = worker.waiting
         watch.next_scan = self.scheduler.next_run("the regular scan")
-        watch.warnings = [each for each in (watcher.warning, worker.warning, self.pulse.warning()) if each is not None]
+        second = self._notes.warning if self._notes is not None else None
+        said = (watcher.warning, worker.warning, self.pulse.warning(), second)
+        watch.warnings = [each for each in said if each is not None]
 
 
 def identity_of(path: Path) -> tuple[int, int]:

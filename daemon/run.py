@@ -16,6 +16,8 @@ from ..config import Settings
 from ..errors import ConfigError, MemorydError, StoreDamagedError, StoreError
 from ..operations.lock import DAEMON, InstanceLock
 from ..operations.memory import Memory
+from ..operations.opening import existing_workspace
+from ..operations.workspace_lock import WorkspaceLock
 from ..places import Places
 from .daemon import Daemon
 from .logs import set_up_logging
@@ -38,17 +40,19 @@ LOCK_WAIT_S = 30.0
 def run(places: Places, settings: Settings, url: str = "", token: str = "") -> int:
     """Run until a signal ends it, and return the exit code.
 
-    Raises the error that kept it from starting (`TryLaterError` when another daemon runs here). The
-    one exception: launchd would start a daemon with wrong settings again and again, so there a
+    Raises the error that kept it from starting (`TryLaterError` when another daemon runs here, or serves this
+    workspace). The one exception: launchd would start a daemon with wrong settings again and again, so there a
     `ConfigError` is logged, written to `last-error.json` in the state folder, and 0 returned.
     """
     os.umask(0o077)
     set_up_logging(places.instance)
-    notifier, lock = Notifier(), InstanceLock(places.lock, DAEMON)
+    notifier, lock, notes = Notifier(), InstanceLock(places.lock, DAEMON), None
     try:
         lock.acquire(LOCK_WAIT_S)
+        notes = WorkspaceLock(existing_workspace(places))
+        notes.take()
         (places.state / "last-error.json").unlink(missing_ok=True)
-        return asyncio.run(_serve(places, settings, url, token, notifier))
+        return asyncio.run(_serve(places, settings, url, token, notifier, notes))
     except MemorydError as error:
         notifier.failed(error.message)
         if isinstance(error, ConfigError) and _under_launchd():
@@ -57,10 +61,14 @@ def run(places: Places, settings: Settings, url: str = "", token: str = "") -> i
             return 0
         raise
     finally:
+        if notes is not None:
+            notes.release()
         lock.release()
 
 
-async def _serve(places: Places, settings: Settings, url: str, token: str, notifier: Notifier) -> int:
+async def _serve(
+    places: Places, settings: Settings, url: str, token: str, notifier: Notifier, notes: WorkspaceLock | None = None
+) -> int:
     events: asyncio.Queue[Ending] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, events.put_nowait, number)
@@ -70,7 +78,13 @@ async def _serve(places: Places, settings: Settings, url: str, token: str, notif
         async with _patience(notifier):
             memory = await Memory.open(places, settings, clock, url=url, token=token, resident=True)
         daemon = Daemon(
-            memory, places, clock, notifier, damaged=lambda: events.put_nowait(None), lost=events.put_nowait
+            memory,
+            places,
+            clock,
+            notifier,
+            damaged=lambda: events.put_nowait(None),
+            lost=events.put_nowait,
+            notes=notes,
         )
         ended = await _live(daemon, events)
         if isinstance(ended, str):

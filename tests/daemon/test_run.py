@@ -16,7 +16,7 @@ class FakeDaemon:
     lives: ClassVar[list[str]] = []
     stops: ClassVar[list[bool]] = []
 
-    def __init__(self, memory, places, clock, notifier, damaged, lost) -> None:
+    def __init__(self, memory, places, clock, notifier, damaged, lost, notes=None) -> None:
         self._damaged = damaged
 
     async def start(self) -> None:
