@@ -20,6 +20,7 @@ from ..tiers.evidence import page_path
 from ..tiers.hand_edits import apply_changes, read_hand_edits, remember_body
 from ..tiers.hot import hot_state
 from ..tiers.page import Block, body_hash, managed_block, put_block, read_block, render
+from ..tiers.readback import is_text
 from .change_log import recorded
 from .forgotten_words import Guard
 from .page_file import read_page, rewrite_page
@@ -114,6 +115,7 @@ class PageKeeper:
         ours = render(hot_state(store, agent, day_number(today), self._settings).state)
         found = read_hand_edits(store, agent, block, ours)
         self._strays[agent] = (block.body, found.strays)
+        _tell_odd_characters(page_path(agent), block.body)
         with store.transaction() as tx, recorded(tx, agent, "edit by hand in the page's block"):
             apply_changes(tx, agent, found.changes, WORDS, today)
         crash_point("page read back")
@@ -172,6 +174,14 @@ class PageKeeper:
         if self.problems.get(path) != reason:
             log.warning("%s cannot be kept up to date: %s", path, reason)
         self.problems[path] = reason
+
+
+def _tell_odd_characters(path: str, body: str) -> None:
+    """Say what of a hand edit was no text: nothing of it is dropped without a word."""
+    if nuls := body.count("\0"):
+        log.warning("%s: %d NUL characters in its block are read as U+FFFD", path, nuls)
+    if odd := sum(not is_text(line) for line in body.replace("\0", "").split("\n")):
+        log.warning("%s: %d lines of its block are no UTF-8; they move below it as they are", path, odd)
 
 
 def _is_no_loss(left: bytes, page: bytes) -> bool:

@@ -23,6 +23,8 @@ _FIRST = f"INSERT INTO critical_state SELECT ?, ?, ? WHERE {IS_OUR_CLOUD} ON CON
 async def sync_critical(memory: Memory, request: SyncCriticalRequest) -> dict[str, Any]:
     """Exchange with the cloud; returns after it was asked whether it holds the agent's state."""
     service = the_cloud(memory)
+    if not memory.resident:
+        await memory.rescan()  # "everything that waits" is on disk too, and without a daemon nobody has looked
     await service.exchange()
     (found,) = await service.client.query(Statement(_ASK, (request.agent_id,)))
     if not found.rows:

@@ -17,7 +17,7 @@ from .sync_requests import SyncRequest
 
 
 async def sync(memory: Memory, request: SyncRequest) -> SyncReply | DryRunReply | ReceiptsReply | AdoptReply:
-    """Exchange with the cloud; with `wait`, take in all notes first and return when all is confirmed.
+    """Exchange with the cloud; with `wait`, or without a daemon, take in all notes first; return when all is confirmed.
 
     `dry_run` and `receipts` only look; `redraw` and `adopt` decide something first, then exchange.
     """
@@ -51,8 +51,8 @@ def the_cloud(memory: Memory) -> SyncService:
 
 
 async def _exchange(memory: Memory, service: SyncService, request: SyncRequest) -> SyncReply | AdoptReply:
-    if request.wait:
-        await memory.rescan()
+    if request.wait or not memory.resident:
+        await memory.rescan()  # without a daemon nobody else has looked at the disk
     if request.adopt:
         return await _adopt(service)
     if request.redraw:

@@ -6,7 +6,7 @@ is no change. With an unknown base theirs is compared with ours, and nothing cou
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Literal, TypeAlias
 
@@ -61,10 +61,10 @@ class ReadBack(msgspec.Struct, frozen=True):
 
 def read_back(theirs: str, base: str | None, ours: str) -> ReadBack:
     """Compare a hand-edited body with the body it was made from and with today's."""
-    now, lines = _parsed(theirs)
-    own, own_lines = _parsed(ours)
-    before, base_lines = _parsed(base) if base is not None else (own, own_lines)
-    changes = _paired([*_differences(before, now, removals=base is not None)])
+    now, lines, unread = _parsed(theirs)
+    own, own_lines, _ = _parsed(ours)
+    before, base_lines, _ = _parsed(base) if base is not None else (own, own_lines, unread)
+    changes = _paired([*_differences(before, now, whole=lambda section: base is not None and section not in unread)])
     known = {*base_lines, *own_lines}
     return ReadBack(
         changes=[each for each in changes if not _is_so_already(each, own)],
@@ -80,12 +80,15 @@ def entries_of(body: str) -> list[Entry]:
 Entries: TypeAlias = dict[tuple[str, str], Entry]
 
 
-def _parsed(body: str) -> tuple[Entries, list[str]]:
-    """The entries of a body by section and key, and the lines that are none."""
+def _parsed(body: str) -> tuple[Entries, list[str], set[str]]:
+    """The entries of a body by section and key, the lines that are none, and the sections with lines that are no text.
+
+    A NUL is read as U+FFFD, as everywhere.
+    """
     reader = _Reader()
-    for line in body.split("\n"):
+    for line in body.replace("\0", "\ufffd").split("\n"):
         reader.take(line.rstrip())
-    return {(each.section, each.key): each for each in reader.entries if each.key}, reader.strays
+    return {(each.section, each.key): each for each in reader.entries if each.key}, reader.strays, reader.unread
 
 
 class _Reader:
@@ -94,6 +97,7 @@ class _Reader:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.strays: list[str] = []
+        self.unread: set[str] = set()
         self._section: str | None = None
 
     def take(self, line: str) -> None:
@@ -102,6 +106,7 @@ class _Reader:
             return
         if not is_text(line):
             self.strays.append(line)
+            self.unread |= {self._section} if self._section else set()
         elif line.startswith(("# ", "## ")):
             self._section = _SECTIONS.get(line)
             if self._section is None:
@@ -167,13 +172,14 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).replace("&lt;!--", "<!--").replace("--&gt;", "-->")
 
 
-def _differences(before: Entries, now: Entries, *, removals: bool) -> Iterator[HotChange]:
+def _differences(before: Entries, now: Entries, *, whole: Callable[[str], bool]) -> Iterator[HotChange]:
+    """`whole` tells whether everything in a section was read: else what is missing there may just be unreadable."""
     for place, entry in now.items():
         old = before.get(place)
         if old is None or old != entry:
             yield HotChange(_action(entry, old), entry)
     for place, entry in before.items():
-        if removals and place not in now:
+        if place not in now and whole(entry.section):
             yield HotChange("remove", entry)
 
 

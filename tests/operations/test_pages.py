@@ -247,3 +247,42 @@ async def test_a_project_of_another_shape_does_not_stop_the_page(mind, value):
 
     assert "- **Motto:** Measure twice" in (mind.workspace / "MEMORY.md").read_text("utf-8")
     assert len((await mind.ask("hot"))["active_context"]["projects"]) == 1
+
+
+async def test_a_nul_typed_into_the_block_loses_nothing_and_is_told(mind, caplog):
+    """It is read as U+FFFD, as everywhere; the edited field has its new value, and other control characters stay."""
+    await mind.ask("hot", update=("identity", '{"name": "Kestrel", "mood": "fine"}'))
+    await mind.ask("hot", update=("lesson", LESSON))
+    page = mind.workspace / "MEMORY.md"
+    text = page.read_text("utf-8").replace("Kestrel", "Kes\0trel").replace("fine", "fi\x08ne")
+    page.write_text(text.replace("Measure twice", "Measure twice\n- Cut\0 once\n- Ring the \x07 bell"), "utf-8")
+
+    await mind.ask("rescan")
+
+    state = await mind.ask("hot")
+    assert state["identity"] == {"name": "Kes\ufffdtrel", "mood": "fi\x08ne"}
+    lessons = {"Measure twice", "Cut\ufffd once", "Ring the \x07 bell"}
+    assert {each["text"] for each in state["critical_lessons"]} == lessons
+    assert "\0" not in page.read_text("utf-8")
+    assert "MEMORY.md: 2 NUL characters in its block are read as U+FFFD" in caplog.text
+    written = page.read_bytes()
+    await mind.ask("rescan")
+    assert page.read_bytes() == written
+
+
+async def test_bytes_that_are_no_utf_8_remove_nothing_from_their_section(mind, caplog):
+    """The line moves below the block as it is; what it may have been meant to replace stays."""
+    await mind.ask("hot", update=("identity", '{"name": "Kestrel"}'))
+    await mind.ask("hot", update=("lesson", LESSON))
+    await mind.ask("hot", update=("lesson", '{"text": "Sleep well"}'))
+    page = mind.workspace / "MEMORY.md"
+    data = page.read_bytes().replace(b"Kestrel", b"Kestr\xe9l")
+    page.write_bytes(data.replace(b"- **[general]** Sleep well\n", b""))
+
+    await mind.ask("rescan")
+
+    state = await mind.ask("hot")
+    assert state["identity"] == {"name": "Kestrel"}
+    assert [each["text"] for each in state["critical_lessons"]] == ["Measure twice"]
+    assert page.read_bytes().rstrip().endswith(b"<!-- memoryd:end -->\n\n- **Name:** Kestr\xe9l")
+    assert "1 lines of its block are no UTF-8" in caplog.text

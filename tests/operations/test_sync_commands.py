@@ -38,6 +38,18 @@ async def test_a_dry_run_shows_what_would_leave_and_sends_nothing(new_mind, clou
     assert (await one.ask("sync", dry_run=True))["rows"] == 0
 
 
+@pytest.mark.parametrize(("command", "flags"), [("sync", {}), ("sync", {"wait": True}), ("sync-critical", {})])
+async def test_without_a_daemon_what_is_on_disk_is_pushed(new_mind, cloud, sqld, command, flags):
+    """Nobody else has looked at the notes since they were saved."""
+    one = await new_mind(**cloud)
+    (one.workspace / DAY).write_text("- The heron fishes\n")
+
+    await one.ask(command, **flags)
+
+    assert sqld.query("SELECT text FROM cold_memories") == [["The heron fishes"]]
+    assert (await one.ask("sync"))["result"] == "no_change"
+
+
 async def test_receipts_are_what_the_cloud_holds(new_mind, cloud, sqld):
     """Hash, rows and bytes of each segment."""
     one = await new_mind(**cloud)
