@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ..errors import NoInputError, TryLaterError, UsageError
-from ..model import MASK_FORGOTTEN
+from ..model import COMMAND_PATH, MASK_FORGOTTEN
 from ..store import Store, Tx
 from ..store.forget import lift
-from ..store.versions import set_edit, set_hot_item, set_tree_node
+from ..store.versions import command_mentions, set_edit, set_hot_item, set_tree_node, take_back_statement
 from .tier_replies import Change, UndoReply
 
 KEPT_CHANGES = 200
@@ -28,6 +28,10 @@ DREAM = "dream: "
 """What the steps of dreams begin with: they are many, and must not push out what a person did."""
 UPKEEP = "upkeep: "
 """The same for what consolidation changes, which the daemon does by itself every two hours."""
+STATED = "stated"
+"""Rows of changes that are facts which came in with them; the value is their mention's revision."""
+_OF_STATED = f'["{STATED}"'
+_NOT_ROWS = ('["forgotten"', _OF_STATED)
 _OF_DREAMS = f"agent_id = ? AND what GLOB '{DREAM}*'"
 _OF_UPKEEP = f"agent_id = ? AND what GLOB '{UPKEEP}*'"
 _OF_PEOPLE = f"agent_id = ? AND what NOT GLOB '{DREAM}*' AND what NOT GLOB '{UPKEEP}*'"
@@ -48,8 +52,11 @@ _READ = {
 def recorded(tx: Tx, agent_id: str, what: str) -> Iterator[None]:
     """Keep what the enclosed changes replace, so that `undo` can bring it back."""
     before = _rows(tx.store, agent_id)
+    last = _last_statement(tx, agent_id)
     yield
-    after = _rows(tx.store, agent_id)
+    after = _rows(tx.store, agent_id) | {
+        _key(STATED, fact): [rev, 0] for _, fact, rev in command_mentions(tx, agent_id, tx.device, last)
+    }
     changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
     if changed:
         _write(tx, agent_id, what, {key: before.get(key) for key in changed}, {key: after.get(key) for key in changed})
@@ -96,7 +103,7 @@ def undo_change(store: Store, agent_id: str, n: int, stops: Callable[[Any], bool
         raise NoInputError(f"The change {found.n} is undone already.", "memoryd undo --list shows what stands.")
     old, new = _sides(store, found.n)
     now = _rows(store, agent_id)
-    if any(not key.startswith('["forgotten"') and now.get(key) != new.get(key) for key in old):
+    if any(not key.startswith(_NOT_ROWS) and now.get(key) != new.get(key) for key in old):
         raise TryLaterError(
             f"What the change {found.n} wrote was changed again since.", "Undo the later change first, or set it anew."
         )
@@ -108,7 +115,9 @@ def undo_change(store: Store, agent_id: str, n: int, stops: Callable[[Any], bool
     lifted: list[str] = []
     with store.transaction() as tx:
         for key, values in old.items():
-            if fact := _bring_back(tx, agent_id, key, values):
+            if key.startswith(_OF_STATED):
+                _take_back(tx, agent_id, key, new[key])
+            elif fact := _bring_back(tx, agent_id, key, values):
                 lifted.append(fact)
         _mark(tx, found.n, UNDONE)
     return UndoReply(found.n, found.what, len(old), lifted, _hiding_notes(store, agent_id) if lifted else [])
@@ -132,6 +141,21 @@ def take_back_edits(store: Store, agent_id: str, numbers: Sequence[int]) -> tupl
             rows += len(old)
             _mark(tx, n, UNDONE)
     return rows, left
+
+
+def _last_statement(tx: Tx, agent_id: str) -> int:
+    ((last,),) = tx.execute(
+        "SELECT max(n) FROM mentions WHERE agent_id = ? AND device = ? AND path = ?",
+        (agent_id, tx.device, COMMAND_PATH),
+    )
+    return last if isinstance(last, int) else -1
+
+
+def _take_back(tx: Tx, agent_id: str, key: str, stated: list[Any] | None) -> None:
+    """A fact that came with the change goes with it, unless something else states it."""
+    _, fact, _ = msgspec.json.decode(key, type=tuple[str, str, str])
+    if stated:
+        take_back_statement(tx, agent_id, fact, int(stated[0]))
 
 
 def _mark(tx: Tx, n: int, what: int) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from ..model import COMMAND_PATH, Metadata, fact_id
 from .adapter import Value
-from .store import Tx
+from .store import Store, Tx
 
 _JSON = msgspec.json.Encoder()
 _INSERT_MENTIONS = (
@@ -187,6 +187,30 @@ def state_facts(tx: Tx, agent_id: str, facts: Sequence[Stated]) -> None:
         for field, written in (("category", True), ("importance", True), ("done", bool(each.task_state))):
             if written and (each.id, field) in edited:
                 set_edit(tx, agent_id, each.id, field, None)
+
+
+def command_mentions(store: Store | Tx, agent_id: str, device: str, after: int) -> list[tuple[int, str, int]]:
+    """What this device states by command from place `after` + 1 on: place, fact id, revision."""
+    rows = store.execute(
+        "SELECT n, fact_id, rev FROM mentions WHERE agent_id = ? AND device = ? AND path = ? AND n > ?"
+        " AND fact_id <> '' ORDER BY n",
+        (agent_id, device, COMMAND_PATH, after),
+    )
+    return [(int(n or 0), str(fact), int(rev or 0)) for n, fact, rev in rows]
+
+
+def take_back_statement(tx: Tx, agent_id: str, fact: str, rev: int) -> None:
+    """Let the command that stated a fact with this revision state nothing: the place stays, empty, for every device.
+
+    Nothing happens where it was stated again since; what notes say of it counts on.
+    """
+    changed = tx.run(
+        "UPDATE mentions SET fact_id = '', date = '', category = '', kind = '', task_state = '', metadata = '{}',"
+        " rev = ? WHERE agent_id = ? AND device = ? AND path = ? AND fact_id = ? AND rev = ?",
+        (tx.next_rev(), agent_id, tx.device, COMMAND_PATH, fact, rev),
+    )
+    if changed:
+        tx.touch(agent_id, fact)
 
 
 def insert_mentions(tx: Tx, rows: Sequence[Sequence[Value]]) -> None:

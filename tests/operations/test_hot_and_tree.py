@@ -141,6 +141,59 @@ async def test_undo_takes_back_an_edit_by_hand(mind):
     assert page.read_bytes() == before
 
 
+async def test_undo_takes_the_facts_along_that_came_with_a_change(mind):
+    """A mistyped wording is out of search, the one before is back; the page and hot state say what they said."""
+    await mind.ask("hot", update=["lesson", '{"text": "Measure the board twice"}'])
+    page = mind.workspace / "MEMORY.md"
+    before = page.read_bytes()
+    mistyped = before.decode().replace("Measure the board", "Mesure teh board").replace("twice", "twice\n- Sleep wel")
+    await mind.note("MEMORY.md", mistyped)
+    assert (await mind.states())["Mesure teh board twice"] == "live"
+
+    await mind.ask("undo")
+
+    states = await mind.states()
+    assert states == {
+        "Measure the board twice": "live",
+        "Mesure teh board twice": "retracted",
+        "Sleep wel": "retracted",
+    }
+    assert await mind.hits("mesure teh board sleep wel") == ["Measure the board twice"]
+    assert page.read_bytes() == before
+    await mind.memory.rescan()
+    assert await mind.states() == states
+    assert (await mind.ask("audit"))["ok"]
+
+
+@pytest.mark.parametrize("how", ["a note", "a command", "before"])
+async def test_undo_leaves_facts_that_something_else_states(mind, how):
+    """A note, a command since, a command before."""
+    if how == "before":
+        await mind.ask("store", text="Measure twice", category="craft")
+    await mind.ask("hot", update=["lesson", '{"text": "Measure twice"}'])
+    if how == "a note":
+        await mind.note("memory/2026-02-13.md", "- Measure twice\n")
+    if how == "a command":
+        await mind.ask("store", text="Measure twice", category="craft")
+
+    await mind.ask("undo")
+
+    assert await mind.states() == {"Measure twice": "live"}
+
+
+async def test_what_undo_took_back_can_be_said_again(mind):
+    """The empty place disturbs nobody, and the next statement takes one of its own."""
+    await mind.ask("hot", update=["lesson", '{"text": "Measure twice"}'])
+    await mind.ask("undo")
+
+    await mind.ask("hot", update=["lesson", '{"text": "Measure twice"}'])
+    await mind.ask("hot", update=["lesson", '{"text": "Cut once"}'])
+
+    assert await mind.states() == {"Measure twice": "live", "Cut once": "live"}
+    assert (await mind.ask("audit"))["ok"]
+    assert len((await mind.ask("export"))["facts"]) == 2
+
+
 async def test_undo_refuses_what_was_changed_again(mind):
     """An older change does not overwrite a later one."""
     await mind.ask("tree", add=["work", "one"])

@@ -50,6 +50,29 @@ async def test_without_a_daemon_what_is_on_disk_is_pushed(new_mind, cloud, sqld,
     assert (await one.ask("sync"))["result"] == "no_change"
 
 
+async def test_a_fact_that_undo_took_back_goes_everywhere(new_mind, cloud):
+    """Another device takes it out of search too; verify, a drill and a restore agree."""
+    one, two = await new_mind(**cloud), await new_mind(**cloud)
+    await one.ask("hot", update=["lesson", '{"text": "Mesure twice"}'])
+    await one.ask("hot", update=["lesson", '{"text": "Cut once"}'])
+    for each in (one, two):
+        await each.ask("sync", wait=True)
+    assert (await two.states())["Mesure twice"] == "live"
+    change = (await one.ask("undo", list=True))["changes"][-1]
+
+    await one.ask("undo", n=change["n"])
+    for each in (one, two):
+        await each.ask("sync", wait=True)
+
+    wanted = {"Mesure twice": "retracted", "Cut once": "live"}
+    assert (await one.states(), await two.states()) == (wanted, wanted)
+    assert (await two.ask("verify", deep=True))["equal"]
+    assert (await one.ask("drill"))["proven"]
+    three = await new_mind(**cloud)
+    await three.ask("restore", from_=one.memory.device)
+    assert await three.states() == wanted
+
+
 async def test_receipts_are_what_the_cloud_holds(new_mind, cloud, sqld):
     """Hash, rows and bytes of each segment."""
     one = await new_mind(**cloud)
