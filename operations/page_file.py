@@ -32,7 +32,8 @@ def rewrite_page(
     """Write `change(what stands there)`; returns whether the file changed. `change` gives None to leave it.
 
     The new page is exchanged with the old one, then what came out is looked at: if somebody saved in
-    between, their page goes back and `change` is asked again with it. A link is never written through.
+    between, their page goes back and `change` is asked again with it. A link is never written through, and a
+    read-only page raises `PermissionError`.
     `is_no_loss(left, page)` judges a file that a crash left: whether the page says everything that it says.
     """
     if path.is_symlink():
@@ -43,9 +44,17 @@ def rewrite_page(
         wanted = change(read)
         if wanted is None or wanted == read:
             return False
+        _refuse_read_only(path)
         if _put(path, read, wanted):
             return True
     return False  # a page that is saved faster than we look is rewritten after the next change
+
+
+def _refuse_read_only(path: Path) -> None:
+    """A page that its owner made read-only is not replaced either, though the folder would allow it."""
+    with contextlib.suppress(FileNotFoundError):
+        if not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+            raise PermissionError(errno.EACCES, "it is read-only", str(path))
 
 
 def _put(path: Path, read: bytes | None, wanted: bytes) -> bool:
@@ -86,6 +95,8 @@ def _write(temporary: Path, data: bytes, like: Path) -> None:
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(fd, "wb") as file:
+            if like.exists():
+                os.fchmod(fd, mode)  # the umask is not asked: the page stays as open as it was
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from ..ingest.names import classify
 from .extra_notes import extra_line, globs_for
 from .memory import RESCAN_S, Memory
 from .rebuild import Rebuilt
@@ -129,6 +130,9 @@ def _of_files(memory: Memory, notes: NotesStatus) -> Iterator[Problem]:
         )
     for path, reason in sorted(memory.pages.problems.items()):
         yield Problem("page", f"{path} cannot be kept up to date: {reason}.", "Check its owner, mode and the disk.")
+    for path, reason in sorted(walk.skipped.items()):
+        if path not in memory.pages.problems and classify(path, []).kind == "page":
+            yield Problem("page", f"{path} is neither read nor kept up to date: {reason}.", "Put a plain file there.")
     if walk.conflicts:
         yield Problem(
             "conflict_copies",

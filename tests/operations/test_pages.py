@@ -1,7 +1,9 @@
 """MEMORY.md: only the block changes, a hand edit wins, nobody plays ping-pong."""
 
+import asyncio
 import errno
 import json
+import os
 import re
 
 import pytest
@@ -286,3 +288,75 @@ async def test_bytes_that_are_no_utf_8_remove_nothing_from_their_section(mind, c
     assert [each["text"] for each in state["critical_lessons"]] == ["Measure twice"]
     assert page.read_bytes().rstrip().endswith(b"<!-- memoryd:end -->\n\n- **Name:** Kestr\xe9l")
     assert "1 lines of its block are no UTF-8" in caplog.text
+
+
+def _linked(page):
+    (page.parent.parent / "elsewhere.md").write_text("# Mine\n")
+    page.symlink_to(page.parent.parent / "elsewhere.md")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (_linked, "a link inside the notes is not followed"),
+        (lambda page: page.symlink_to(page.parent / "nowhere.md"), "a link inside the notes is not followed"),
+        (lambda page: page.mkdir(), "Is a directory"),
+        (os.mkfifo, "it is no regular file"),
+        (lambda page: (page.write_text("# Mine\n"), page.chmod(0o444)), "it is read-only"),
+    ],
+    ids=["link", "dangling link", "folder", "pipe", "read-only"],
+)
+async def test_a_page_that_is_no_file_to_write_is_told_and_left_alone(mind, make, reason):
+    """Nothing hangs, nothing is written through it, and it is kept up to date once it is a plain file again."""
+    page = mind.workspace / "MEMORY.md"
+    make(page)
+    before = page.lstat()
+
+    async with asyncio.timeout(10):
+        await mind.ask("hot", update=("lesson", LESSON))
+        await mind.memory.rescan()
+
+    (warning,) = (await mind.ask("status"))["warnings"]
+    assert warning["code"] == "page"
+    assert reason in warning["message"]
+    assert (page.lstat().st_mode, page.lstat().st_ino) == (before.st_mode, before.st_ino)
+    elsewhere = mind.root / "elsewhere.md"
+    assert not elsewhere.exists() or elsewhere.read_text() == "# Mine\n"
+    assert (await mind.ask("hot"))["critical_lessons"][0]["text"] == "Measure twice"
+
+    page.rmdir() if page.is_dir() else page.unlink()
+    page.write_text("# Mine\n")
+    await mind.memory.rescan()
+
+    assert (await mind.ask("status"))["warnings"] == []
+    assert "Measure twice" in page.read_text("utf-8")
+
+
+async def test_a_pipe_in_the_place_of_a_page_that_was_written_is_told(mind):
+    """Also where there is nothing new to write."""
+    await mind.ask("hot", update=("lesson", LESSON))
+    page = mind.workspace / "MEMORY.md"
+    page.unlink()
+    os.mkfifo(page)
+
+    async with asyncio.timeout(10):
+        await mind.memory.rescan()
+
+    (warning,) = (await mind.ask("status"))["warnings"]
+    assert warning["message"] == "MEMORY.md is neither read nor kept up to date: not a regular file."
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o600, 0o664])
+async def test_a_page_stays_as_open_as_it_was(mind, mode):
+    """The daemon's own umask, which keeps its files private, is not the page's."""
+    page = mind.workspace / "MEMORY.md"
+    page.write_text("# Mine\n")
+    page.chmod(mode)
+    usual = os.umask(0o077)
+    try:
+        await mind.ask("hot", update=("lesson", LESSON))
+    finally:
+        os.umask(usual)
+
+    assert "Measure twice" in page.read_text("utf-8")
+    assert page.stat().st_mode & 0o777 == mode
