@@ -11,6 +11,7 @@ from .marks import OWN_PROPERTY, is_bare_box
 from .mask import mask_text, without_masks
 from .mentions import Note, code_words, mention_of, words_of
 from .metadata import find_urls, gather, unique
+from .original_page import read_original
 from .pieces import TooManyBlocksError
 from .source import own_output
 from .states import Ledger
@@ -48,6 +49,10 @@ class Reading:
         if (own := own_output(lines, is_page=is_page)) is not None:
             self.ledger.put(*own, "own_output")
             lines[own[0] : own[1] + 1] = [""] * (own[1] + 1 - own[0])
+        if is_page:
+            lines, generated = read_original(lines)
+            for number in generated:
+                self.ledger.put(number, number, "own_output")
         if is_transcript(lines):
             self._transcript(lines)
         else:

@@ -49,21 +49,25 @@ class _Read(NamedTuple):
 
 
 def take_fact(tx: Tx, agent_id: str, given: Incoming) -> tuple[Taken, str]:
-    """`take_facts` for one."""
-    return take_facts(tx, agent_id, [given])[0]
+    """`take_facts` for one that stays when the line of a MEMORY page goes that says it too."""
+    return take_facts(tx, agent_id, [given], beside_pages=True)[0]
 
 
-def take_facts(tx: Tx, agent_id: str, given: Sequence[Incoming]) -> list[tuple[Taken, str]]:
+def take_facts(
+    tx: Tx, agent_id: str, given: Sequence[Incoming], *, beside_pages: bool = False
+) -> list[tuple[Taken, str]]:
     """State facts with their dates and reads; returns what became of each, and its id ('' for a text without words).
 
-    A fact that is live here is left as it is, but for an earlier date and more reads.
+    A fact that is stated here is left as it is, but for an earlier date and more reads; with `beside_pages` one that
+    only MEMORY pages state is stated for itself too.
     """
     read = [_read(agent_id, each) for each in given]
     keys = _JSON.encode(sorted({each.id for each in read if each.id})).decode()
     guard = Guard(tx, agent_id)
     forgotten = _ids(tx, "forgotten", "version > lifted_version", agent_id, keys)
     forgotten |= {each.id for each in read if each.id and guard.stops(_said(each.given))}
-    known = _ids(tx, "mentions INDEXED BY mentions_fact", "true", agent_id, keys)
+    stated = "path NOT GLOB 'MEMORY*'" if beside_pages else "true"
+    known = _ids(tx, "mentions INDEXED BY mentions_fact", stated, agent_id, keys)
     new: dict[str, _Read] = {}
     for each in read:
         if each.id and each.id not in forgotten and each.id not in known:

@@ -447,3 +447,31 @@ async def test_each_version_comes_over_with_what_it_knew(mind, version):
     again = await mind.ask("import-legacy", from_=str(folder))
     assert (again["facts"], again["hot_items"], again["tree_nodes"]) == (0, 0, 0)
     assert len(again["notices"]) == (1 if version == "fork" else 0)
+
+
+async def test_a_page_of_the_original_doubles_nothing_and_may_go_after_the_import(mind):
+    """Its lines are the same facts as its hot state's; when they are deleted, as the notice says, hot state stays."""
+    (mind.workspace / "MEMORY.md").write_text(
+        "# MEMORY.md - Long-Term Context\n\n*This file is auto-generated.*\n\n---\n\n"
+        "## ✅ Pending Tasks\n\n- [PENDING] Call the bank\n\n## 📅 Recent Events\n\n- [Feb 11] The kiln was lit\n\n"
+        "## 🎯 Critical Lessons\n\n- **[craft]** Measure twice\n- Sleep well\n\n---\n\n*Generated: 2026-02-13 10:00*"
+    )
+    lessons = [{"text": "Measure twice", "category": "craft", "importance": 0.8}, {"text": "Sleep well"}]
+    context = {"tasks": [{"text": "Call the bank"}], "events": [{"text": "The kiln was lit", "timestamp": 1770800000}]}
+    write(mind.workspace / "memory", hot={"critical_lessons": lessons, "active_context": context})
+    await mind.memory.rescan()
+
+    reply = await mind.ask("import-legacy")
+    again = await mind.ask("import-legacy")
+
+    everything = {"Call the bank", "The kiln was lit", "Measure twice", "Sleep well"}
+    assert set(await mind.facts()) == everything
+    assert (reply["hot_items"], again["facts"], again["hot_items"]) == (4, 0, 0)
+    assert "delete them" in " ".join(reply["notices"])
+    state = await mind.ask("hot")
+    page = mind.workspace / "MEMORY.md"
+    page.write_text(page.read_text("utf-8").partition("*Generated: 2026-02-13 10:00*")[2], "utf-8")
+    await mind.ask("rescan", confirm_deletes=True)
+
+    assert await mind.ask("hot") == state
+    assert await mind.states() == dict.fromkeys(everything, "live")
