@@ -5,6 +5,8 @@ import re
 
 import msgspec
 
+from ..numerals import with_digits
+
 _PARTS = "凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|深夜|夜里|半夜|午夜"
 _EVENING = frozenset({"下午", "傍晚", "晚上", "夜里"})
 _NIGHT = frozenset({"凌晨", "深夜", "半夜", "午夜", "夜里", "晚上"})
@@ -26,14 +28,22 @@ _MAY_LEAD = frozenset("[(（【~≈约" + "".join(part[0] for part in _PARTS.spl
 _ANYWHERE = re.compile(rf"(?:(?P<part>{_PARTS})\s?)?(?:{_DIGITS}|{_BARE}|{_HAN}){_AM_PM}?")
 _DAY_PART_LEAD = re.compile(rf"(?:{_PARTS})\s?\d")
 
-_ISO = re.compile(r"(?<!\d)(\d{4})[-_./年](\d{1,2})[-_./月](\d{1,2})日?(?!\d)")
-_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTHS = {name: n for n, name in enumerate(_MONTH_NAMES, 1)}
-_MONTH = r"(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
-_ENGLISH = (
-    re.compile(rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
-    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH},?\s+(?P<year>\d{{4}})\b", re.IGNORECASE),
+_YEAR, _DAY = r"(?P<year>\d{4})(?!\d)", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTH = "(?P<month>" + "|".join(dict.fromkeys(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)) + r"|sept)\b\.?"
+_DATES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?<![\d.])(?P<year>\d{4})(?:[-_./]| ?年 ?)(?P<month>\d{1,2})(?:[-_./]| ?月 ?)(?P<day>\d{1,2})(?!\d|\.\d)",
+        rf"\b{_MONTH} {_DAY},? {_YEAR}",
+        rf"\b{_DAY} (?:of )?{_MONTH},? {_YEAR}",
+        r"(?<![\d./-])(?P<day>\d{1,2})(?P<sep>[-./])(?P<month>\d{1,2})(?P=sep)(?P<year>\d{4})(?![\d/-]|\.\d)",
+    )
 )
+_HAS_YEAR = re.compile(r"\d{4}|年")
 _NAME_DATE = re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)")
 
 
@@ -64,14 +74,22 @@ def heading_time(text: str) -> str:
 
 
 def first_date(text: str) -> str:
-    """The first real date in `text` as `YYYY-MM-DD`, or ''."""
-    for match in _ISO.finditer(text):
-        if found := _date(int(match[1]), int(match[2]), int(match[3])):
-            return found
-    for pattern in _ENGLISH:
-        if (named := pattern.search(text)) is not None:
-            return _date(int(named["year"]), _MONTHS[named["month"].lower()], int(named["day"]))
-    return ""
+    """The first real date in `text` as `YYYY-MM-DD`, or ''. `5/3/2026`, of which nobody can say the month, is none."""
+    if _HAS_YEAR.search(text) is None:
+        return ""
+    plain = " ".join(with_digits(text).split())
+    found = [(match.start(), _read(match)) for pattern in _DATES for match in pattern.finditer(plain)]
+    return min(((start, date) for start, date in found if date), default=(0, ""))[1]
+
+
+def _read(match: re.Match[str]) -> str:
+    name, year, day = match["month"], int(match["year"]), int(match["day"])
+    if not name.isdigit():
+        return _date(year, 1 + [each[:3] for each in _MONTHS].index(name[:3].lower()), day)
+    month = int(name)
+    if match.groupdict().get("sep", ".") == "." or month == day or day > 12:
+        return _date(year, month, day)
+    return _date(year, day, month) if month > 12 and match["sep"] == "/" else ""
 
 
 def date_in_name(name: str) -> str:

@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = {
     "model": 0, "errors": 0, "crash": 0, "managed_block": 0, "seed_config": 0, "places": 0, "config": 0,
-    "cloud_config": 0, "clock": 0, "foreign": 0, "store": 1, "ingest": 2, "tiers": 2, "search": 2, "sync": 2,
+    "cloud_config": 0, "clock": 0, "numerals": 0, "foreign": 0,
+    "store": 1, "ingest": 2, "tiers": 2, "search": 2, "sync": 2,
     "operations": 3, "daemon": 4, "cli": 5,
 }  # fmt: skip
 ROOMS = ("cli", "daemon", "operations", "ingest", "tiers", "search", "sync", "store")

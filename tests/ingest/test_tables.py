@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from memoryd.ingest.dates import first_date
 from memoryd.ingest.distil import distilled, summary
 from memoryd.ingest.findings import is_action, is_decision, named_tool
 from memoryd.ingest.mask import mask_text
@@ -142,3 +143,9 @@ def test_a_keyed_value_is_masked_and_nothing_else(secret: str, line: str) -> Non
         assert secret not in masked
         assert masked.count("\n") == text.count("\n")
         assert mask_text(masked) == (masked, 0)
+
+
+@pytest.mark.parametrize(("text", "first"), _rows("dates.txt"))
+def test_the_first_date_of_a_heading(text: str, first: str) -> None:
+    """In either order, in digits or words of both languages; never one that is not certain or does not exist."""
+    assert first_date(text) == first

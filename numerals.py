@@ -1,0 +1,87 @@
+"""Numbers beside units of time: digits, words of English, Chinese numerals, `a couple`, `few`, `几`."""
+
+import re
+
+_SMALL = (
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_VALUES = (
+    {word: value for value, word in enumerate(_SMALL, 1)}
+    | {word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)}
+    | {"a": 1, "an": 1, "couple": 2}
+)
+_VAGUE = {"few", "several", "几", "数", "好几"}
+_BELOW_HUNDRED = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_SMALL[:9])}))?|{'|'.join(reversed(_SMALL))})"
+_HUNDREDS = rf"(?:a|{'|'.join(_SMALL[:9])}) hundred(?: (?:and )?{_BELOW_HUNDRED})?"
+
+COUNT = (
+    rf"(?<![\d.,-])\b(?<!half )(?<!hundred )(?<!hundred and )(?<!thousand )(?P<count>\d{{1,4}}|{_HUNDREDS}"
+    rf"|{_BELOW_HUNDRED}|(?:an? |the )?(?:couple|few)(?: of)?|several|an?)"
+)
+"""A count in English, all of it."""
+HAN_COUNT = r"(?<![\d.,第点-])(?P<count>\d{1,4}|好几|[几数])"
+"""A count in Chinese, once `with_digits` has been there."""
+
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+)  # fmt: skip
+_RANKS = (
+    {word: value for value, word in enumerate(_ORDINALS, 1)}
+    | {f"twenty-{word}": 20 + value for value, word in enumerate(_ORDINALS[:9], 1)}
+    | {"twentieth": 20, "thirtieth": 30, "thirty-first": 31, "last": -1, "最后1": -1}
+)
+ORDINAL = "|".join(sorted(_RANKS.keys() - {"last", "最后1"}, key=len, reverse=True))
+"""`first` to `thirty-first`."""
+
+_HAN_DIGITS = {"零": 0, "〇": 0, "两": 2} | {digit: value for value, digit in enumerate("一二三四五六七八九", 1)}
+_HAN_TENS = {"十": 10, "廿": 20, "卅": 30}
+_HAN_NUMBER = re.compile(
+    "(?<![周期拜])[零〇一二两三四五六七八九十百廿卅]{1,6}(?=[月日号天年周]|(?:个?半?)(?:月|年|星期|礼拜|小时|钟头)|个?周|分钟|季度)"
+)
+
+
+def with_digits(text: str) -> str:
+    """`text` with the Chinese numerals before a unit of time as digits; that of a weekday (`周一`) stays.
+
+    `两月` is always a count, never a month's name.
+    """
+    return _HAN_NUMBER.sub(lambda match: str(_han_value(match.group())), text.replace("两月", "两个月"))
+
+
+def counted(text: str) -> tuple[int, int]:
+    """The least and the most that a count of either language says: `few` and `几` are 2 to 5."""
+    words = re.findall(r"\w+", text.casefold())
+    if not _VAGUE.isdisjoint(words):
+        return 2, 5
+    total = 0
+    for word in words:
+        total = max(total, 1) * 100 if word == "hundred" else total + (int(word) if word.isdigit() else _value(word))
+    exact = 2 if "couple" in words else total
+    return exact, exact
+
+
+def rank_of(text: str) -> int:
+    """1 for `first`, `1st` or `第1`; -1 for `last` and `最后1`."""
+    word = text.casefold()
+    return _RANKS[word] if word in _RANKS else int("".join(filter(str.isdigit, word)) or 0)
+
+
+def _value(word: str) -> int:
+    return _VALUES.get(word, 0)
+
+
+def _han_value(text: str) -> int:
+    if not {*_HAN_TENS, "百"} & {*text}:
+        return int("".join(str(_HAN_DIGITS[digit]) for digit in text))
+    total = digit = 0
+    for each in text:
+        if each == "百":
+            total, digit = total + 100 * (digit or 1), 0
+        elif each in _HAN_TENS:
+            total, digit = total + _HAN_TENS[each] * (digit or 1), 0
+        else:
+            digit = _HAN_DIGITS[each]
+    return total + digit
