@@ -1,39 +1,44 @@
 """Finds the days that a question names, in English and Chinese, as ranges of day numbers."""
 
 import re
-from datetime import date
-from typing import TypeAlias
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from typing import NamedTuple, TypeAlias
 
 from ..clock import day_number
-from .spans import (
-    COUNTS,
-    MONTHS,
-    WEEKDAYS,
-    Read,
-    calendar_unit,
-    counted,
-    day_of_year,
-    days_ago,
-    half_a_year,
-    last_named_month,
-    month_number,
-    month_of_year,
-    month_of_years,
-    weekday,
-    weekend,
-    within_month,
-)  # fmt: skip
+from ..numerals import with_digits
+from .date_readers import Form
+from .date_words import MONTHS
+from .dates_chinese import CHINESE, HAN_DAYS, with_chinese_years
+from .dates_english import DIGITS, ENGLISH, WRITTEN_DAYS, with_english_years
+from .spans import Span
 
 DayRange: TypeAlias = tuple[int, int]
 """First and last day, both included, in days since 1970."""
+LONGEST = 4_000
+"""Characters of a question that are looked at."""
 
-_MONTH = (
-    "(?P<month>" + "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else name for name in MONTHS) + r"|sept)\.?"
-)
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
-_COUNT = rf"(?P<count>\d{{1,4}}|{'|'.join(COUNTS)})"
-_HAN_NUMBERS = {"十": 10, "两": 2} | {digit: value for value, digit in enumerate("一二三四五六七八九", 1)}
+
+class _Named(NamedTuple):
+    """The spans that one expression names, and where it stands."""
+
+    first: int
+    end: int
+    spans: list[Span]
+
+
+_LETTERS = re.compile("[a-z]", re.IGNORECASE)
+_HAN = re.compile("[\u4e00-\u9fff]")
+_JOINT = re.compile(r" ?(?:to|until|till|through|thru|up to|[-–—~]|到|直到|至) ?(?:the )?", re.IGNORECASE)
+_AND = re.compile(r" ?(?:and|和|与) ?(?:the )?", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?:\bbetween (?:the )?|介于|在)$", re.IGNORECASE)
+_SINCE = re.compile(r"\bsince (?:the )?$", re.IGNORECASE)
+_UNTIL_NOW = re.compile("以来|至今|到(?:现在|目前)")
+_FROM = re.compile("[从自]从?$")
+_BEGINNING = re.compile("开始|起")
+_LOOK_BEHIND = 12
+_WRITTEN = 7
 
 
 def named_days(text: str, today: date) -> list[DayRange]:
@@ -41,32 +46,99 @@ def named_days(text: str, today: date) -> list[DayRange]:
 
     Relative days (`yesterday`, `last Friday`, `昨天`, `上周五`) count from `today`.
     """
-    plain = _plain(_MODAL.sub(" ", text))
-    found: dict[DayRange, None] = {}
-    for pattern, read in _PATTERNS:
-        matches = list(pattern.finditer(plain))
-        for match in matches:
-            for first, last in read(match, today):
-                found[day_number(first), day_number(last)] = None
-        if matches:  # what one form has read is not read again by a looser one
-            plain = pattern.sub(" ", plain)
-    return list(found)
+    plain = " ".join(unicodedata.normalize("NFKC", _ends_of(text)).split())
+    forms = list(DIGITS)
+    if _HAN.search(plain):
+        plain = with_chinese_years(with_digits(plain), today)
+        forms += CHINESE
+    if _LETTERS.search(plain):
+        plain = with_english_years(plain, today)
+        forms += ENGLISH
+    joined = _joined(plain, _found(plain, forms, today), today)
+    return list(dict.fromkeys((day_number(first), day_number(last)) for each in joined for first, last in each.spans))
+
+
+def _ends_of(text: str) -> str:
+    """Of a pasted page its beginning and its end."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\0{text[-LONGEST // 2 :]}"
+
+
+def _found(plain: str, forms: Iterable[Form], today: date) -> list[_Named]:
+    """What the forms read, in the order of the text. What one form has read is not read again by a looser one."""
+    found: list[_Named] = []
+    left = plain
+    for pattern, read in forms:
+        for match in list(pattern.finditer(left)):
+            if spans := list(read(match, today)):
+                found.append(_Named(match.start(), match.end(), spans))
+                left = left[: match.start()] + "\0" * len(match.group()) + left[match.end() :]
+    return sorted(found)
+
+
+def _joined(plain: str, found: Sequence[_Named], today: date) -> list[_Named]:
+    """Two expressions with `to` between them as one span, and with `since` before one all from there to today."""
+    joined: list[_Named] = []
+    for each in found:
+        before = joined[-1] if joined else None
+        if before is not None and _is_range(plain, before, each):
+            joined[-1] = _Named(before.first, each.end, _ranges(before.spans, each.spans))
+        else:
+            joined.append(each)
+    return [_until_today(plain, each, today) for each in joined]
+
+
+def _is_range(plain: str, one: _Named, other: _Named) -> bool:
+    between = plain[one.end : other.first]
+    if len(between) > _LOOK_BEHIND:
+        return False
+    return _JOINT.fullmatch(between) is not None or (
+        _AND.fullmatch(between) is not None and _BETWEEN.search(_before(plain, one)) is not None
+    )
+
+
+def _before(plain: str, each: _Named) -> str:
+    return plain[max(0, each.first - _LOOK_BEHIND) : each.first]
+
+
+def _ranges(starts: Sequence[Span], ends: Sequence[Span]) -> list[Span]:
+    """From each start to the nearest end behind it; a year that only the end has is the start's too."""
+    found = []
+    for first, _ in starts:
+        last = min((end for begin, end in ends if begin >= first), default=None)
+        if last is not None and (last - first < timedelta(366) or len(starts) == 1):
+            found.append((first, last))
+    return found if len(ends) > 1 else found[:1]
+
+
+def _until_today(plain: str, each: _Named, today: date) -> _Named:
+    text = plain[each.first : each.end].casefold()
+    since = text.startswith("since ") or _SINCE.search(_before(plain, each)) or _UNTIL_NOW.match(plain, each.end)
+    if not since and not (_FROM.search(_before(plain, each)) and _BEGINNING.match(plain, each.end)):
+        return each
+    begun = max((first for first, _ in each.spans if first <= today), default=None)
+    return each if begun is None else each._replace(spans=[(begun, today)])
 
 
 def day_tokens(text: str) -> list[str]:
-    """A token for each day of the year that a text writes out, the same in every spelling: `#02-13`."""
+    """A token for each day of the year that a text writes out, alike in any spelling: `#02-13`; of a span both ends."""
     # Most texts are ruled out for a microsecond or five.
     if not (_NUMBERED.search(text) and _MAY_HOLD_DAY.search(text)):
         return []
-    plain = _plain(text)
+    plain = with_digits(" ".join(text.split()))
     found: dict[str, None] = {}
-    for pattern in _DAYS_OF_YEAR:
+    for pattern, read in (*DIGITS, *WRITTEN_DAYS, *HAN_DAYS):
         for match in pattern.finditer(plain):
-            month, day = month_number(match), int(match["day"])
-            if 1 <= month <= 12 and 1 <= day <= 31:
-                found[f"#{month:02}-{day:02}"] = None
-        plain = pattern.sub(" ", plain)
+            for span in read(match, _LEAP_DAY):
+                found |= {f"#{day:%m-%d}": None for day in span}
+        plain = pattern.sub("\0", plain)
     return list(found)
+
+
+def written_days(days: Iterable[DayRange]) -> list[str]:
+    """The tokens of those days, of spans up to a week: a note may write out what a question calls `tomorrow`."""
+    short = ((first, last) for first, last in days if last - first < _WRITTEN)
+    named = (date(1970, 1, 1) + timedelta(day) for first, last in short for day in range(first, last + 1))
+    return list(dict.fromkeys(f"#{day:%m-%d}" for day in named))
 
 
 def named_ends(text: str) -> list[str]:
@@ -75,84 +147,8 @@ def named_ends(text: str) -> list[str]:
     return [end for end, pattern in _ENDS.items() if pattern.search(plain)]
 
 
-_HAN_NUMBER = re.compile(r"[一二两三四五六七八九十]{1,3}(?=[月日号]|天前|个?(?:周|星期|礼拜|月)前|年前)")
-_MODAL = re.compile(
-    r"(?i:\b(?:in|during|since|last))\s+may(?=\s+(?!(?:of|the|and|or|to|till|until|last|this)\b)[A-Za-z])"
-)
-"""`in may i ask`: a small `may` with a word behind it is no month."""
-
-
-def _plain(text: str) -> str:
-    """`text` with its Chinese numbers as digits; `两月` is always a count, never a month's name."""
-    plain = text.casefold().replace("两月前", "两个月前")
-    return _HAN_NUMBER.sub(lambda match: str(_han_number(match.group())), plain)
-
-
-def _han_number(text: str) -> int:
-    tens, _, ones = text.rpartition("十")
-    if "十" not in text:
-        return _HAN_NUMBERS[text[-1]]
-    return _HAN_NUMBERS.get(tens, 1) * 10 + _HAN_NUMBERS.get(ones, 0)
-
-
-_UNIT = rf"(?P<unit>{'|'.join(WEEKDAYS)}|weekend|week|day)"
-_UP = "(?<![上早晚以线网天海])上"
-"""`上` of `上周`, but not the end of `晚上`, `以上` or `线上`."""
-_ENTIRE = r"(?<![\d.])(?<!\d,)"
-"""Where a number begins: not within another one."""
-_ALONE = r"(?<!half )(?<!-)(?<!(?:twenty|thirty|eighty|ninety) )(?<!(?:forty|fifty|sixty) )(?<!seventy )"
-"""Where the number in words is all of it: not in `half a year`, `thirty-two` or `thirty two`."""
-_HAN_WEEK = "(?:个)?(?:周|星期|礼拜)"
-# Strict forms first: what has a count or a rank before the words that stand within it (`3天前天气`).
-_PATTERNS: list[tuple[re.Pattern[str], Read]] = [
-    (re.compile(rf"\b{_YEAR}[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})\b"), day_of_year),
-    (re.compile(rf"(?:{_YEAR}\s*年\s*)?(?P<month>\d{{1,2}})\s*月\s*(?P<day>\d{{1,2}})\s*[日号]?"), day_of_year),
-    (
-        re.compile(
-            rf"(?:{_YEAR}\s*年\s*)?(?<!\d)(?P<month>\d{{1,2}})\s*月份?的?(?P<which>最后一|第[一二三四])个?(?:周|星期|礼拜)"
-            r"(?P<unit>[末一二三四五六日天]?)"
-        ),
-        within_month,
-    ),
-    (re.compile(rf"{_YEAR}\s*年\s*(?P<month>\d{{1,2}})\s*月"), month_of_year),
-    (re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR})?\b"), day_of_year),
-    (re.compile(rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?!\d)(?:,?\s+{_YEAR})?\b"), day_of_year),
-    (
-        re.compile(
-            rf"\b(?P<which>first|second|third|fourth|last)\s+{_UNIT}\s+(?:in|of)\s+{_MONTH}(?!\w)(?:,?\s+{_YEAR}\b)?"
-        ),
-        within_month,
-    ),
-    (re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b"), month_of_year),
-    (re.compile(r"\bhalf a year ago\b|(?<![上下])半年前"), half_a_year),
-    (re.compile(rf"\b{_ENTIRE}{_ALONE}{_COUNT} (?P<unit>day|week|month|year)s? ago\b"), counted),
-    (re.compile(rf"{_ENTIRE}(?P<count>\d{{1,4}})\s*(?P<unit>天|年)前"), counted),
-    (re.compile(rf"{_ENTIRE}(?P<count>\d{{1,4}})\s*个?(?P<unit>周|星期|礼拜)前"), counted),
-    (re.compile(rf"{_ENTIRE}(?P<count>\d{{1,4}})\s*个(?P<unit>月)前"), counted),
-    (re.compile(r"\bday before yesterday\b|(?<![大天之以目当])前天"), days_ago(2)),
-    (re.compile(r"大前天"), days_ago(3)),
-    (re.compile(r"\byesterday\b|\blast (?:night|evening)\b|昨[天日晚夜]"), days_ago(1)),
-    (re.compile(r"\b(?:today|tonight|this (?:morning|afternoon|evening))\b|今[天日晚早]"), days_ago(0)),
-    (re.compile(rf"\b(?:last|on)\s+(?P<name>{'|'.join(WEEKDAYS)})\b"), weekday),
-    (re.compile(rf"(?P<which>{_UP}上?|这|本){_HAN_WEEK}(?P<han>[一二三四五六日天])"), weekday),
-    (re.compile(rf"{_UP}上(?:个)?(?:周|星期)末"), weekend(2)),
-    (re.compile(rf"\blast weekend\b|{_UP}(?:个)?(?:周|星期)末"), weekend(1)),
-    (re.compile(rf"\bweek before last\b|{_UP}上{_HAN_WEEK}"), calendar_unit("week", 2)),
-    (re.compile(rf"\blast week\b|{_UP}{_HAN_WEEK}"), calendar_unit("week", 1)),
-    (re.compile(rf"\bthis week\b|[这本]{_HAN_WEEK}"), calendar_unit("week")),
-    (re.compile(rf"\bmonth before last\b|{_UP}上个?月"), calendar_unit("month", 2)),
-    (re.compile(rf"\blast month\b|{_UP}个?月"), calendar_unit("month", 1)),
-    (re.compile(r"\bthis month\b|这个月|本月"), calendar_unit("month")),
-    (re.compile(r"大前年"), calendar_unit("year", 3)),
-    (re.compile(r"\byear before last\b|(?<![年之以目当])前年"), calendar_unit("year", 2)),
-    (re.compile(r"\blast year\b|去年"), calendar_unit("year", 1)),
-    (re.compile(r"\bthis year\b|今年"), calendar_unit("year")),
-    (re.compile(rf"\blast\s+{_MONTH}(?!\w)"), last_named_month),
-    (re.compile(rf"\b(?:in|during|since)\s+{_MONTH}(?!\w)"), month_of_years),
-    (re.compile(r"(?<!\d)(?P<month>\d{1,2})\s*月份"), month_of_years),
-]
-_DAYS_OF_YEAR = [pattern for pattern, read in _PATTERNS if read is day_of_year]
-_NUMBERED = re.compile(r"\d|[一二三四五六七八九十]月")
+_LEAP_DAY = date(2024, 2, 29)
+_NUMBERED = re.compile(r"\d|[一二三四五六七八九十廿卅]月")
 _BEGUN = "(?:" + "|".join(name[:3] for name in MONTHS) + ")"
 _MAY_HOLD_DAY = re.compile(
     rf"\d[-/.]\d\d?[-/.]\d|月|\d(?:st|nd|rd|th)?\s+(?:of\s+)?{_BEGUN}|{_BEGUN}[a-z]{{0,6}}\.?\s+(?:the\s+)?\d",

@@ -22,6 +22,12 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 
+FULL_DAYS = 31
+"""A named span of so many days tells as much as a single day, a longer one the less the longer it is."""
+SOON_DAYS = 14
+SOON_AFTER = 0.3
+"""What happened is often written down later: what a day so soon behind a named span tells beside one within it."""
+
 
 class Question(msgspec.Struct, frozen=True):
     """What the ranking knows of one question."""
@@ -41,6 +47,8 @@ class Question(msgspec.Struct, frozen=True):
     """The sum of all terms' worth."""
     alone: str = ""
     """The character, where it is all that is asked."""
+    told: dict[int, float] = {}
+    """What `tells` found already."""
 
     def begun(self, token: str) -> str:
         """The term that a token of a fact stands for: itself, or a single character that it begins with."""
@@ -50,6 +58,12 @@ class Question(msgspec.Struct, frozen=True):
         """The terms that stand there, in the question's order: sums of the same numbers stay the same."""
         present = self.worth.keys() & ({self.begun(token) for token in tokens} if self.prefixes else tokens)
         return [term for term in self.worth if term in present] if len(present) > 1 else list(present)
+
+    def tells(self, day: int) -> float:
+        """How much it says, 0 to 1, that the question names this day or one shortly before."""
+        if day not in self.told:
+            self.told[day] = max((_telling(first, last, day) for first, last in self.days), default=0.0)
+        return self.told[day]
 
     def share(self, terms: Iterable[str]) -> float:
         """How much of the question these terms are, 0 to 1."""
@@ -79,6 +93,11 @@ def question_of(
         sum(worth.values()) or 1.0,
         next((each.term.text for each in terms if each.term.alone), ""),
     )
+
+
+def _telling(first: int, last: int, day: int) -> float:
+    near = 1.0 if first <= day <= last else SOON_AFTER if last < day <= last + SOON_DAYS else 0.0
+    return near * min(1.0, FULL_DAYS / (last - first + 1))
 
 
 def has_number(text: str) -> bool:

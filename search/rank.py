@@ -9,7 +9,7 @@ import msgspec
 
 from ..store import Store
 from .candidates import candidates, end_days, of_days, scope_of, weigh
-from .dates import day_tokens, named_days, named_ends
+from .dates import named_days, named_ends, written_days
 from .descriptions import Node, nodes_about, of_nodes, spoken, widened
 from .neighbours import surroundings
 from .question import Question, question_of
@@ -76,8 +76,8 @@ def find(
     said = spoken([*counted, *others], nodes)
     known = {each.term.text for each in said}
     terms = corrected(store, scope, [each for each in counted if each.term.text not in known]) + others
-    days = day_tokens(query)
-    named = named_days(folded(query), date(1970, 1, 1) + timedelta(today))
+    named = named_days(query, date(1970, 1, 1) + timedelta(today))
+    days = written_days(named)
     named += end_days(store, scope, named_ends(folded(query)), today)
     question = question_of(asked, [*terms, *said], scope.size, named, days, today)
     terms += weigh(store, scope, [Term(token, DAY_IN_WORDS) for token in days])

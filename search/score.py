@@ -85,10 +85,9 @@ class Block(msgspec.Struct):
         return asked / max(1, sum(map(len, sentences)))
 
     def is_of(self, question: Question) -> float:
-        """1 if the question names a day of it, half if only one that it writes out, else 0."""
-        if any(first <= day <= last for first, last in question.days for day in (self.first_day, self.latest_day)):
-            return 1.0
-        return 0.5 * bool(question.written_days and not question.written_days.isdisjoint(self.extra.split()))
+        """1 if the question names a day of it, less in a long span or soon after; half for one that it writes out."""
+        written = 0.5 * bool(question.written_days and not question.written_days.isdisjoint(self.extra.split()))
+        return max([written, *(question.tells(day) for day in {self.first_day, self.latest_day})])
 
 
 class Seen(msgspec.Struct, frozen=True):

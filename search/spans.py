@@ -1,175 +1,174 @@
-"""What the forms of a date mean (`dates` has the forms): each reader gives the spans of days that its match names."""
+"""Spans of the calendar: weeks, months, quarters, seasons and parts of them, as first and last days.
 
-import re
+Nothing here raises for a day that does not exist or a year that nobody remembers: such a span is left out.
+"""
+
+from calendar import monthrange
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import TypeAlias
 
+from .date_words import SEASONS
+
 Span: TypeAlias = tuple[date, date]
 """First and last day, both included."""
-Read: TypeAlias = Callable[[re.Match[str], date], Iterator[Span]]
-"""Takes a match and today."""
 
+FIRST_YEAR, LAST_YEAR = 1900, 2199
 YEARS_BACK = 12
 """How many years a day without a year may lie back."""
-
-MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-COUNTS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10,
-}  # fmt: skip
-RANKS = {
-    "first": 0, "第一": 0, "second": 1, "第二": 1, "third": 2, "第三": 2, "fourth": 3, "第四": 3,
-    "last": -1, "最后一": -1,
-}  # fmt: skip
+AGO_SLACK = 3
+"""Days on either side of a time that a question gives in halves: `half a month ago`."""
 
 
-def month_number(match: re.Match[str]) -> int:
-    """The month that a match names, in words or digits; a number above 12 is none."""
-    name = match["month"]
-    return int(name) if name.isdigit() else 1 + next(i for i, full in enumerate(MONTHS) if full.startswith(name[:3]))
+def day(year: int, month: int, day_: int) -> list[Span]:
+    """One day, if it exists."""
+    if not (FIRST_YEAR <= year <= LAST_YEAR and 1 <= month <= 12 and 1 <= day_ <= monthrange(year, month)[1]):
+        return []
+    return [(date(year, month, day_), date(year, month, day_))]
 
 
-def day_of_year(match: re.Match[str], today: date) -> Iterator[Span]:
-    """A day; without a year that day of each recent year."""
-    year = match.groupdict().get("year")
-    for each in [int(year)] if year else range(today.year - YEARS_BACK, today.year + 2):
-        try:
-            day = date(each, month_number(match), int(match["day"]))
-        except ValueError:
-            continue
-        yield day, day
+def months(year: int, month: int, count: int = 1) -> list[Span]:
+    """So many months from that one on; `month` may lie outside of 1 to 12 and then counts on in other years."""
+    first, last = 12 * year + month - 1, 12 * year + month + count - 2
+    if first // 12 < FIRST_YEAR or last // 12 > LAST_YEAR:
+        return []
+    end_year, end_month = last // 12, last % 12 + 1
+    return [(date(first // 12, first % 12 + 1, 1), date(end_year, end_month, monthrange(end_year, end_month)[1]))]
 
 
-def month_of_year(match: re.Match[str], _today: date) -> Iterator[Span]:
-    """A month of a year."""
-    if 1 <= month_number(match) <= 12:
-        yield from _month_with(int(match["year"]), month_number(match))
+def month_of(year: int, month: int) -> list[Span]:
+    """A whole month, if it exists."""
+    return months(year, month) if 1 <= month <= 12 else []
 
 
-def month_of_years(match: re.Match[str], today: date) -> Iterator[Span]:
-    """A month without a year: that month of each recent year."""
-    if 1 <= (month := month_number(match)) <= 12:
-        for year in range(today.year - YEARS_BACK, today.year + 1):
-            yield from _month_with(year, month)
+def year_of(year: int) -> list[Span]:
+    """A whole year."""
+    return months(year, 1, 12)
 
 
-def days_ago(count: int) -> Read:
-    """The day so many days ago."""
-
-    def read(_match: re.Match[str], today: date) -> Iterator[Span]:
-        yield today - timedelta(count), today - timedelta(count)
-
-    return read
+def season(year: int, name: str) -> list[Span]:
+    """A season of three months."""
+    return months(year, SEASONS[name], 3)
 
 
-def counted(match: re.Match[str], today: date) -> Iterator[Span]:
-    """A day so many days ago, or the whole week, month or year so many ago."""
-    count, unit = int(COUNTS.get(match["count"], match["count"])), match["unit"]
-    if unit in ("day", "天"):
-        yield _back(today, count), _back(today, count)
-    elif unit in ("week", "周", "星期", "礼拜"):
-        yield from _week(_back(today, 7 * count))
-    elif unit in ("month", "月"):
-        yield from _month_ago(today, count)
-    else:
-        yield from _year_with(today.year - count)
+def week_of(day_: date) -> list[Span]:
+    """The week of a day, Monday to Sunday."""
+    monday = day_ - timedelta(day_.weekday())
+    return [(monday, monday + timedelta(6))]
 
 
-def half_a_year(_match: re.Match[str], today: date) -> Iterator[Span]:
-    """The month half a year ago, with the one before and the one after it."""
-    yield next(_month_ago(today, 7))[0], next(_month_ago(today, 5))[1]
+def iso_week(year: int, week: int) -> list[Span]:
+    """The week of that number by ISO 8601, if the year has it."""
+    try:
+        return week_of(date.fromisocalendar(year, week, 1))
+    except ValueError:
+        return []
 
 
-def _month_ago(today: date, count: int) -> Iterator[Span]:
-    months = 12 * today.year + today.month - 1 - count
-    yield from _month_with(months // 12, months % 12 + 1)
+def days_from(today: date, days: int) -> date:
+    """The day so many days after today, or before it; at most a century away."""
+    return today + timedelta(max(-36_500, min(days, 36_500)))
 
 
-def _back(today: date, days: int) -> date:
-    return today - timedelta(min(days, 36_500))
+def month_back(today: date, count: int) -> date:
+    """The same day of the month so many months ago, or the last of that month."""
+    spans = months(today.year, today.month - count)
+    first, last = spans[0] if spans else (today, today)
+    return first + timedelta(min(today.day, last.day) - 1)
 
 
-def _week(day: date) -> Iterator[Span]:
-    monday = day - timedelta(day.weekday())
-    yield monday, monday + timedelta(6)
+def recent_years(today: date) -> range:
+    """The years that a day without one may mean, the coming one first, then back."""
+    return range(today.year + 1, today.year - YEARS_BACK - 1, -1)
 
 
-def _month_with(year: int, month: int) -> Iterator[Span]:
-    if year >= 1900:
-        yield date(year, month, 1), date(year + month // 12, month % 12 + 1, 1) - timedelta(1)
+def latest_begun(today: date, of_year: Callable[[int], list[Span]]) -> list[Span]:
+    """The latest span of `of_year` that has begun."""
+    return next(([span] for year in recent_years(today) for span in of_year(year) if span[0] <= today), [])
 
 
-def _year_with(year: int) -> Iterator[Span]:
-    if year >= 1900:
-        yield date(year, 1, 1), date(year, 12, 31)
+def latest_over(today: date, of_year: Callable[[int], list[Span]]) -> list[Span]:
+    """The latest span of `of_year` that is over."""
+    return next(([span] for year in recent_years(today) for span in of_year(year) if span[1] < today), [])
 
 
-def calendar_unit(unit: str, back: int = 0) -> Read:
-    """The week, month or year of today, or one so many of them earlier."""
-
-    def read(_match: re.Match[str], today: date) -> Iterator[Span]:
-        if unit == "week":
-            yield from _week(today - timedelta(7 * back))
-        elif unit == "month":
-            yield from _month_ago(today, back)
-        else:
-            yield from _year_with(today.year - back)
-
-    return read
+def weekday_back(today: date, weekday: int) -> date:
+    """The latest such weekday (0 = Monday) before today."""
+    return today - timedelta((today.weekday() - weekday) % 7 or 7)
 
 
-def weekend(back: int) -> Read:
-    """The weekend of so many weeks ago."""
-
-    def read(_match: re.Match[str], today: date) -> Iterator[Span]:
-        sunday = today - timedelta(today.weekday() + 1 + 7 * (back - 1))
-        yield sunday - timedelta(1), sunday
-
-    return read
-
-
-def within_month(match: re.Match[str], today: date) -> Iterator[Span]:
-    """`the last Monday in March`, `3月的第一个周末`: of each recent year where none is named."""
-    rank, unit = RANKS[match["which"]], match["unit"] or "week"
-    for first, last in (month_of_year if match["year"] else month_of_years)(match, today):
-        if unit == "week":
-            start = last - timedelta(6) if rank < 0 else first + timedelta(7 * rank)
-            yield start, start + timedelta(6)
-        elif unit == "day":
-            day = last if rank < 0 else first + timedelta(rank)
-            yield day, day
-        else:
-            day = _ranked_weekday(first, last, 5 if unit in ("weekend", "末") else _weekday_number(unit), rank)
-            yield day, day + timedelta(unit in ("weekend", "末"))
+def part_of(span: Span, part: str) -> list[Span]:
+    """`early`, `mid`, `late`: a third; `1/2`, `2/2`: a half; `start`, `end`: a third of a month, 2 months of 12."""
+    first, last = span
+    if last - first < timedelta(31):
+        starts = {"early": 1, "start": 1, "mid": 11, "late": 21, "end": 21, "1/2": 1, "2/2": 16}[part]
+        ends = {"early": 10, "start": 10, "mid": 20, "1/2": 15}.get(part, last.day)
+        return [(first.replace(day=starts), first.replace(day=ends))]
+    of_twelve = {"early": (0, 4), "mid": (4, 4), "late": (8, 4), "start": (0, 2), "end": (10, 2), "1/2": (0, 6)}
+    number = (last.year - first.year) * 12 + last.month - first.month + 1
+    begin, count = of_twelve.get(part, (6, 6))
+    if number == 12:
+        return months(first.year, first.month + begin, count)
+    return [span]
 
 
-def _ranked_weekday(first: date, last: date, weekday: int, rank: int) -> date:
+def ranked(span: Span, rank: int, unit: str) -> list[Span]:
+    """The day, week, weekend or weekday of that rank in a span, -1 = its last; `unit` may be a weekday's number."""
+    first, last = span
+    if unit == "day":
+        only = last if rank < 0 else first + timedelta(rank - 1)
+        return [(only, only)] if only <= last else []
+    if unit == "week":
+        start = last - timedelta(6) if rank < 0 else first + timedelta(7 * (rank - 1))
+        return [(start, start + timedelta(6))] if start <= last else []
+    weekday = 5 if unit == "weekend" else int(unit)
     if rank < 0:
-        return last - timedelta((last.weekday() - weekday) % 7)
-    return first + timedelta((weekday - first.weekday()) % 7 + 7 * rank)
-
-
-def _weekday_number(name: str) -> int:
-    return WEEKDAYS.index(name) if name in WEEKDAYS else min("一二三四五六日天".index(name), 6)
-
-
-def last_named_month(match: re.Match[str], today: date) -> Iterator[Span]:
-    """`last November`: the latest one that is over."""
-    month = month_number(match)
-    yield from _month_with(today.year - (month >= today.month), month)
-
-
-def weekday(match: re.Match[str], today: date) -> Iterator[Span]:
-    """`last Friday` is the latest one before today; `上周五` that of the week before, `上上周五` one week earlier."""
-    if (name := match.groupdict().get("name")) is not None:
-        back = (today.weekday() - WEEKDAYS.index(name)) % 7 or 7
-        day = today - timedelta(back)
+        only = last - timedelta((last.weekday() - weekday) % 7)
     else:
-        monday = today - timedelta(today.weekday() + 7 * match["which"].count("上"))
-        day = monday + timedelta(_weekday_number(match["han"]))
-    yield day, day
+        only = first + timedelta((weekday - first.weekday()) % 7 + 7 * (rank - 1))
+    return [(only, only + timedelta(unit == "weekend"))] if only <= last else []
+
+
+def ago(today: date, least: int, most: int, unit: str, half: bool) -> list[Span]:
+    """So many units ago: that day, or all of that calendar week, month or year; a half is taken roughly."""
+    if unit in ("hour", "minute"):
+        back = days_from(today, -(most // 24 if unit == "hour" else 0))
+        return [(back, back)]
+    if unit == "day":
+        return [(days_from(today, -most), days_from(today, -least))]
+    if half:
+        return _halves_ago(today, least, unit)
+    if unit == "weekend":
+        _, sunday = week_of(days_from(today, -7 * most))[0]
+        return [(sunday - timedelta(1), sunday)]
+    if unit == "week":
+        return _around(week_of(days_from(today, -7 * most)), week_of(days_from(today, -7 * least)))
+    if unit == "month":
+        return _around(months(today.year, today.month - most), months(today.year, today.month - least))
+    return _around(year_of(today.year - most), year_of(today.year - least))
+
+
+def past(today: date, most: int, unit: str) -> list[Span]:
+    """From so many units ago until today."""
+    days = {"hour": -(-most // 24), "minute": 0, "day": most, "week": 7 * most}
+    since = days_from(today, -days[unit]) if unit in days else month_back(today, most * (12 if unit == "year" else 1))
+    return [(since, today)]
+
+
+def each_year(years: range | list[int], of_year: Callable[[int], list[Span]]) -> Iterator[Span]:
+    """The spans of each of the years."""
+    for year in years:
+        yield from of_year(year)
+
+
+def _halves_ago(today: date, count: int, unit: str) -> list[Span]:
+    if unit == "year":
+        return _around(
+            months(today.year, today.month - 12 * count - 7), months(today.year, today.month - 12 * count - 5)
+        )
+    middle = days_from(today, -7 * count - 3) if unit == "week" else days_from(month_back(today, count), -15)
+    return [(middle - timedelta(AGO_SLACK), middle + timedelta(AGO_SLACK))]
+
+
+def _around(early: list[Span], late: list[Span]) -> list[Span]:
+    return [(early[0][0], late[0][1])] if early and late else []

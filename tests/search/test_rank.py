@@ -1,5 +1,6 @@
 """The ranking: the right fact first, whatever the question looks like."""
 
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -159,6 +160,35 @@ def test_phrase_stands_before_scattered_words(memory: Any) -> None:
     memory.add("the green door of the old house was painted")
 
     assert memory.ask("green door")[0] == "the green door of the old house was painted"
+
+
+def test_a_long_span_lifts_less_than_a_day(memory: Any) -> None:
+    """That a fact is of this year says little beside what it says; that it is of yesterday says much."""
+    memory.add("The boiler was cleaned and serviced", day=TODAY - 400)
+    memory.add("Somebody serviced the lift", day=TODAY - 1)
+
+    assert memory.ask("who serviced the boiler this year or last")[0] == "The boiler was cleaned and serviced"
+    assert memory.ask("what was serviced yesterday")[0] == "Somebody serviced the lift"
+
+
+def test_what_is_written_soon_after_a_named_day_is_of_it_a_little(memory: Any) -> None:
+    """The day itself, then the two weeks behind it."""
+    for days, bird in ((0, "herons"), (12, "otters"), (15, "kites")):
+        memory.add(f"We saw {bird} at the lake", day=TODAY - days)
+
+    asked = memory.ask(f"what did we see at the lake on {date(2026, 2, 16) - timedelta(15)}")
+
+    assert asked[:2] == ["We saw kites at the lake", "We saw otters at the lake"]
+
+
+@pytest.mark.parametrize("query", ["what is due tomorrow?", "明天什么到期", "due on the 17th of February"])
+def test_a_relative_day_finds_the_line_that_writes_it_out(memory: Any, query: str) -> None:
+    """The line stands in an old note and names the day by its date."""
+    memory.add("The tax form is due on 2026-02-18", day=TODAY - 60)
+    memory.add("The permit (到期) is due Feb 17", day=TODAY - 61)
+    memory.add("The rent is due on 2026-02-19", day=TODAY - 62)
+
+    assert memory.ask(query)[0] == "The permit (到期) is due Feb 17"
 
 
 def test_named_day_brings_its_facts_first(memory: Any) -> None:
