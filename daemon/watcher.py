@@ -23,6 +23,7 @@ from .inbox import EVENTS, Door, Ear, Heard, Inbox
 from .mounts import silent_mount
 from .names import NOTES, Extra
 from .observer import make_observer
+from .watcher_warnings import DEAF, failure_warning, limit_warning, mount_warning
 
 log = logging.getLogger(__name__)
 
@@ -142,7 +143,7 @@ class Watcher:
     async def _go_deaf(self) -> None:
         await self._rebuild("it did not hear that a note was opened")
         if self._observer is not None and self.state == "native":
-            self._go_without(_DEAF, self._pause, "degraded")
+            self._go_without(DEAF, self._pause, "degraded")
 
     def _hear_again(self) -> None:
         log.info("the file watcher hears again")
@@ -169,7 +170,7 @@ class Watcher:
         self._pause = RETRY_S[0]
         if kind := self._silent_mount(self.workspace):
             # What this machine writes is still heard; the rest is found by scanning.
-            self._go_without(("watcher_mount", *_mount_warning(kind)), LIMIT_RETRY_S)
+            self._go_without(("watcher_mount", *mount_warning(kind)), LIMIT_RETRY_S)
             return True
         if self.warning:
             log.info("the file watcher works again")
@@ -179,9 +180,9 @@ class Watcher:
     def _failed(self, error: OSError | RuntimeError) -> None:
         number = error.errno if isinstance(error, OSError) else None
         if number in (errno.EMFILE, errno.ENOSPC):
-            self._go_without(_limit_warning(number), LIMIT_RETRY_S)
+            self._go_without(limit_warning(number), LIMIT_RETRY_S)
         else:
-            self._go_without(_failure_warning(error), self._pause, "degraded")
+            self._go_without(failure_warning(error), self._pause, "degraded")
             self._pause = min(self._pause * 2, RETRY_S[1])
 
     def _go_without(self, warning: tuple[str, str, str], pause_s: float, state: State = "polling") -> None:
@@ -270,38 +271,3 @@ def _end(observer: BaseObserver) -> None:
     reader: Any = getattr(observer, "_inotify_fd", None)
     if reader is not None:
         reader.stop()
-
-
-_DEAF = (
-    "watcher_deaf",
-    "The file watcher runs but did not hear a note being opened; notes are compared every 30 s until it hears again.",
-    "It was set up anew by itself. If this stays, keep the notes on a local disk.",
-)
-
-
-def _limit_warning(number: int | None) -> tuple[str, str, str]:
-    message = "The system's limit of watched files is used up; notes are compared every 30 s instead."
-    name, least = ("max_user_watches", 524_288) if number == errno.ENOSPC else ("max_user_instances", 1024)
-    try:
-        current = int(Path(f"/proc/sys/fs/inotify/{name}").read_text("ascii"))
-    except (OSError, ValueError):
-        return ("watcher_limit", message, "Let fewer programs watch files.")
-    fix = f"Raise fs.inotify.{name} (now {current}): sudo sysctl fs.inotify.{name}={max(current * 2, least)}"
-    return ("watcher_limit", message, fix)
-
-
-def _mount_warning(kind: str) -> tuple[str, str]:
-    message = (
-        f"The workspace lies on a {kind} mount, where changes by others go unheard; notes are compared every 30 s."
-    )
-    return message, "Keep the notes on a local disk to have them searchable within a second."
-
-
-def _failure_warning(error: OSError | RuntimeError) -> tuple[str, str, str]:
-    reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
-    message = f"File changes are not reported ({reason}); notes are compared every 30 s instead."
-    return (
-        "watcher",
-        message,
-        "Check that the workspace folder is there and readable; the watcher is tried again by itself.",
-    )

@@ -9,7 +9,8 @@ from functools import partial
 from ..clock import day_number
 from ..store.thread import Priority
 from .audit_checks import STRAYS, Off, audited_agents, facts_off, strays, whole
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .requests import AuditRequest
 from .table import Outcome
 from .tier_replies import AuditProblem, AuditReply

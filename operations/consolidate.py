@@ -20,7 +20,8 @@ from .change_log import UPKEEP, recorded
 from .consolidation_report import write_report
 from .contradictions import settle_contradictions
 from .llm import llm_of
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .requests import ConsolidateRequest
 from .tier_replies import ConsolidateReply
 from .tree_words import describe_tree

@@ -12,7 +12,8 @@ from .doctor_cloud import check_cloud
 from .doctor_memory import check_memory, settings_in_force
 from .doctor_places import check_places
 from .doctor_replies import Check, DoctorReply
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .requests import DoctorRequest
 from .table import Outcome
 

@@ -29,7 +29,8 @@ from .last_dream import Rows, has_changed, have_dreamt, keep, last_dream, rows_n
 from .layer_replies import DreamLogReply, DreamReply, DreamStep
 from .layer_requests import DreamRequest
 from .layers_now import walk_live
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .replies import DreamStatus
 
 T = TypeVar("T")

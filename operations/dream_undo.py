@@ -11,7 +11,8 @@ from ..store.thread import Priority
 from .change_log import DREAM, STANDS, take_back_edits
 from .dream_log import trim_log
 from .last_dream import keep, last_dream
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .tier_replies import UndoReply
 
 KEPT_STEPS = 2_000

@@ -12,7 +12,8 @@ from ..store.thread import Priority, StoreThread
 from ..sync.drill import rehearse
 from ..sync.service import SyncService
 from ..sync.status import Drilled, last_drill, remember_drill
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .settle import Settler
 from .sync_replies import DrillReply
 from .sync_requests import DrillRequest

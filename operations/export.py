@@ -17,8 +17,9 @@ from ..errors import AccessError
 from ..store import Store
 from ..store.thread import Priority
 from ..tiers.page import managed_block
-from .memory import Memory, report_progress
+from .memory import Memory
 from .places import shown, standings
+from .progress import report_progress
 from .requests import ExportRequest
 
 FORMAT = "memoryd-export"

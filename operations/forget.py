@@ -41,7 +41,7 @@ async def forget(memory: Memory, request: ForgetRequest) -> Outcome:
     # Reading the notes again masks what hangs on the lines too, such as a fence below.
     await memory.intake.read_again({each.file for each in places})
     crash_point("notes masked")
-    memory.words_due = True
+    memory.free_text.due = True
     await memory.settle()
     # The write-ahead log still holds the old pages until it is folded into the file.
     await memory.thread.call(lambda store: store.execute("PRAGMA wal_checkpoint(TRUNCATE)"))

@@ -5,7 +5,7 @@ refused before it runs (`Memory.perform`); files, pages and models leave it out;
 free text said before, is masked when memory settles.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -16,6 +16,7 @@ from ..ingest.standing import standing_in
 from ..model import MASK_FORGOTTEN, fact_id
 from ..store import Store, Tx
 from ..store.forget import DUTY_COPIES, DUTY_SNAPSHOT, add_duty
+from ..store.thread import StoreThread
 from ..store.versions import set_hot_item, set_tree_node
 from .change_log import forget_changes
 
@@ -69,6 +70,28 @@ def mask_free_text(store: Store, agents: Iterable[str] | None = None) -> None:
                 for each in found:
                     _erase(tx, agent, each)
                 _erase_blocks(tx, agent, guard)
+
+
+class FreeText:
+    """Sees to it that free text follows the tombstones; `due` when words may have come in past the guard.
+
+    So at the start, after other devices' rows came in, and after something was forgotten.
+    """
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+        self.due = True
+
+    async def follow(self, named: Collection[str]) -> None:
+        """Mask what has to be: everywhere if it is due, else what a command wrote for the agents that it named."""
+        everywhere, self.due = self.due, False
+        if not everywhere and not named:
+            return
+        try:
+            await self._thread.call(lambda store: mask_free_text(store, None if everywhere else named))
+        except BaseException:
+            self.due |= everywhere
+            raise
 
 
 class _Found(NamedTuple):

@@ -13,7 +13,7 @@ from .layers_now import referred
 from .memory import Memory
 from .places import standings
 from .replies import HistoryReply
-from .requests import HistoryRequest
+from .why_requests import HistoryRequest
 
 
 async def history(memory: Memory, request: HistoryRequest) -> HistoryReply:

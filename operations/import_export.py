@@ -19,7 +19,8 @@ from ..store.thread import Priority
 from ..store.versions import is_forgotten, set_edit
 from .export import FORMAT, VERSION
 from .forgotten_words import Guard
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .requests import ImportRequest
 from .taking_in import Incoming, batches, masked, take_facts, take_hot_item, take_tree_node
 from .tier_replies import ImportReply
@@ -90,7 +91,7 @@ async def import_export(memory: Memory, request: ImportRequest) -> ImportReply:
         report_progress(phase="importing", done=done, of=len(wanted))
     same_agent = given.agent_id == agent
     await memory.thread.call(lambda store: _take_rest(store, agent, given, names, reply, same_agent=same_agent))
-    memory.words_due = True
+    memory.free_text.due = True
     await memory.settle([agent])
     return reply
 

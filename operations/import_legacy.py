@@ -20,7 +20,8 @@ from .forgotten_words import Guard
 from .legacy_cloud import read_legacy_cloud
 from .legacy_files import LegacyAgent, LegacyFact, LegacyItem, LegacyMemory, read_legacy
 from .legacy_rest import left_there
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .requests import ImportLegacyRequest
 from .taking_in import Incoming, Taken, batches, masked, take_fact, take_facts, take_free, take_hot_item
 from .tier_replies import LegacyReply

@@ -15,8 +15,9 @@ from ..tiers.counters import count_llm_fallbacks, local_day
 from .distill import by_model
 from .forgotten_words import Guard
 from .llm import Llm, llm_of
-from .memory import Memory, report_progress
+from .memory import Memory
 from .named_file import named_file
+from .progress import report_progress
 from .requests import IngestDailyRequest
 from .tier_replies import DailyReply
 

@@ -7,7 +7,6 @@ deleted only under a folder that could be listed (docs/memory.md, 1).
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import aclosing, nullcontext
-from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -16,26 +15,22 @@ from ..clock import Clock
 from ..config import Settings
 from ..crash import crash_point
 from ..ingest.names import classify
-from ..ingest.similar import successors
-from ..model import RULES, fact_id
-from ..store import Store, Tx
-from ..store.files import drop_file, known_files, write_file
-from ..store.notes import StatedNote, apply_note, delete_note, own_statements
+from ..store import Store
+from ..store.files import drop_file, known_files
+from ..store.notes import delete_note
 from ..store.thread import Priority, StoreThread
 from ..tiers.tree import added_paths
+from .batch_writer import BatchWriter
 from .prepare import Prepared
 from .preparing import LONG_QUEUE, Preparer
 from .reading import Job
-from .records import Records
+from .records import Records, may_differ
 from .settle import Settler
 from .twins import second_names
 from .unfinished import Unfinished
 from .vanish import Hold, is_suspicious
 from .walk import Found, Walk, is_behind_link, is_below_unknown, walk
-from .words import Words
 
-_TRUST_AFTER_NS = 2_000_000_000
-"""A stamp younger than this when it was read may hide a second write within its granule (borg#3536)."""
 _BATCH_NOTES = 16
 _BATCH_MENTIONS = 200
 _KIND_NOTES = ("note", "page", "text")
@@ -147,7 +142,7 @@ class Intake:
 
     async def _take_in(self, now: Walk, *, confirm: bool, priority: Priority, but: Collection[str] = ()) -> int:
         looked_at = sorted(now.files.keys() - but, reverse=True)
-        differing = [path for path in looked_at if self._may_differ(path, now.files[path])]
+        differing = [path for path in looked_at if may_differ(self.records.get(path), now.files[path])]
         # What stands there as it was stored did not vanish: a hold that outlives its cause would later believe
         # the next accident at once.
         self.hold.release_all(now.files.keys() - set(differing))
@@ -192,17 +187,6 @@ class Intake:
             fresh = [await preparer.one(job, self._clock.now_ms()) for job in again]
         return [*(each for each in prepared if each.path not in old), *fresh]
 
-    def _may_differ(self, path: str, found: Found) -> bool:
-        record, stat = self.records.get(path), found.stat
-        if record is None or record.state in ("unreadable", "vanished") or record.rules != RULES:
-            return True
-        if record.agent_id != found.name.agent_id:
-            return True
-        seen = (record.size, record.mtime_ns, record.ctime_ns, record.ino)
-        if seen != (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino):
-            return True
-        return max(stat.st_mtime_ns, stat.st_ctime_ns) > record.seen_at * 1_000_000 - _TRUST_AFTER_NS
-
     async def _apply_all(self, prepared: Sequence[Prepared], *, confirm: bool, priority: Priority) -> int:
         changed = 0
         batch: list[Prepared] = []
@@ -221,8 +205,13 @@ class Intake:
         if not batch:
             return 0
         today = self._clock.today()
+        writer = BatchWriter(
+            settler=self.settler,
+            keep_bodies=self._settings.sync.notes == "backup",
+            may_become_empty=lambda path: confirm or self.hold.is_due(path),
+        )
         applied, emptied, derived = await self._thread.call(
-            lambda store: self._write(store, batch, confirm, today), priority=priority
+            lambda store: writer.write(store, batch, today), priority=priority
         )
         if self.settler is not None:
             self.settler.derived(derived)
@@ -238,43 +227,6 @@ class Intake:
             if each.parsed is not None:
                 self.taken.append((each.path, max(each.record.mtime_ns, each.record.ctime_ns)))
         return applied
-
-    def _write(
-        self, store: Store, batch: Sequence[Prepared], confirm: bool, today: date
-    ) -> tuple[int, set[str], set[str]]:
-        """Notes taken in, notes that wait because they became empty, and agents whose facts were derived."""
-        applied = 0
-        emptied: set[str] = set()
-        with store.transaction() as tx:
-            for each in batch:
-                if each.parsed is not None and not self._write_note(tx, each, confirm):
-                    emptied.add(each.path)
-                    continue
-                write_file(tx, each.record)
-                applied += each.parsed is not None
-            crash_point("note written")
-            derived = self.settler.derive_within(tx, today, _words(batch)) if self.settler is not None else set()
-        crash_point("note committed")
-        return applied, emptied, derived
-
-    def _write_note(self, tx: Tx, each: Prepared, confirm: bool) -> bool:
-        """Apply one note; False when it would retract everything it said, which waits like a deletion."""
-        if each.parsed is None:
-            return True
-        old = own_statements(tx.store, each.name.agent_id, each.path)
-        if old and not each.parsed.mentions and not (confirm or self.hold.is_due(each.path)):
-            return False
-        new = [(fact_id(each.name.agent_id, said.text), said.text) for said in each.parsed.mentions] if old else []
-        note = StatedNote(
-            agent_id=each.name.agent_id,
-            path=each.path,
-            size=each.record.size,
-            parsed=each.parsed,
-            successors=successors(old, new) if old else (),
-            keep_body=self._settings.sync.notes == "backup",
-        )
-        apply_note(tx, note)
-        return True
 
     async def _let_go(self, now: Walk, partial: Sequence[str] | None, *, confirm: bool) -> int:
         """Delete what vanished, unless it looks like an accident."""
@@ -323,12 +275,3 @@ class Intake:
     def _announce(self, agent: str) -> None:
         if agent and agent != self._settings.agent_id and agent not in self.records.agents:
             self.new_agents.append(agent)
-
-
-def _words(batch: Sequence[Prepared]) -> dict[str, Words]:
-    return {
-        mention.text: words
-        for each in batch
-        if each.parsed is not None
-        for mention, words in zip(each.parsed.mentions, each.words, strict=True)
-    }

@@ -10,7 +10,7 @@ from ..store.thread import Priority
 from .memory import Memory
 from .named_file import NamedFile, named_file
 from .replies import LedgerLine, LedgerReply
-from .requests import LedgerRequest
+from .why_requests import LedgerRequest
 
 _JSON = msgspec.json.Encoder()
 

@@ -4,8 +4,7 @@ import asyncio
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
-from contextvars import ContextVar
+from collections.abc import Coroutine, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,24 +18,23 @@ from ..errors import MemorydError, UsageError
 from ..places import Places, checked_name
 from ..search.aliases import Aliases
 from ..search.language import Language
-from ..store import Store
 from ..store.thread import Priority, StoreThread
-from ..sync.hrana import CloudClient
-from ..sync.key_store import KeyStore
 from ..sync.service import SyncService
 from .asking import Asking, Turn
-from .critical import agent_numbers, critical_state
-from .forgotten_words import mask_free_text, refuse_forgotten
+from .connection import connected
+from .critical import agent_numbers
+from .forgotten_words import FreeText, refuse_forgotten
 from .former import missing_of_former
 from .intake import Intake
-from .opening import existing_workspace, keys_at_start, open_store, write_device_file
+from .opening import existing_workspace, open_store
 from .pages import PageKeeper
+from .progress import Progress, reporting_to
 from .reads import Reads
 from .rebuild import Rebuilt, mark_damaged, pages_wait, rebuilt
 from .replies import AgentStatus, DreamStatus, RescanReply, Save, SelfRecall
 from .requests import Request
 from .settle import Settler
-from .snapshots import SnapshotKeeper, copies_done, copies_wait
+from .snapshots import SnapshotKeeper, copies_wait
 from .table import Operation, Outcome
 from .unfinished import Unfinished
 from .watch_report import WatchReport
@@ -45,9 +43,6 @@ log = logging.getLogger(__name__)
 
 RESCAN_S = 300.0
 """Every note is compared with the disk at least this often [s]."""
-
-Progress = Callable[[dict[str, Any]], None]
-_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 
 class Memory:
@@ -90,8 +85,7 @@ class Memory:
         """Whether this is the daemon's memory, which goes on after a command is answered."""
         self.reads = Reads(thread, self.settle)
         self._unsettled = 0
-        self.words_due = True
-        """Whether words may have come in past the guard: from other devices, or before something was forgotten."""
+        self.free_text = FreeText(thread)
         self._later: set[asyncio.Task[None]] = set()
         self._settle_lock = asyncio.Lock()
         self.tasks_lock = asyncio.Lock()
@@ -101,7 +95,6 @@ class Memory:
         self.dreams: DreamStatus | None = None
         """The last dream of this process; None before the first."""
         self.asking = Asking(clock)
-        self._copies_lock = asyncio.Lock()
 
     @classmethod
     async def open(
@@ -131,19 +124,7 @@ class Memory:
             memory.rebuilt = await thread.call(lambda store: rebuilt(store, places), priority=Priority.READ)
             memory.pages.trusts_nothing = not url and await thread.call(pages_wait, priority=Priority.READ)
             if url:
-                store = KeyStore(places.state, in_keyring=settings.sync.key_store == "keyring")
-                memory.sync = SyncService(
-                    thread,
-                    CloudClient(url, token),
-                    settings,
-                    clock,
-                    settle=memory.settle_received,
-                    critical=memory._critical,
-                    on_new_device=memory._take_device,
-                    on_reread=memory._read_again,
-                    keys=await keys_at_start(store),
-                    load_keys=store.load,
-                )
+                memory.sync = await connected(memory, url, token)
             await memory.intake.load()
             memory.resident = resident
             if not resident:
@@ -201,30 +182,18 @@ class Memory:
         finally:
             self._unsettled -= 1
 
-    async def settle_received(self) -> None:
-        """`settle` what other devices wrote."""
-        self.words_due = True
-        await self.settle()
-
     async def perform(self, operation: Operation, request: Request, progress: Progress | None = None) -> Outcome:
         """Run one operation of the table; `progress` is called with small dicts while it lasts."""
         request = msgspec.structs.replace(request, agent_id=request.agent_id or self.settings.agent_id)
         self._refuse_case_twin(checked_name(request.agent_id))
-        mark = _progress.set(progress)
-        try:
+        with reporting_to(progress):
             # A dream must not wait for itself, and status asks nothing of the store.
             if operation.name in ("dream", "status"):
                 reply = await operation.load()(self, request)
             else:
                 with self.asking.answering():
-                    if request.said and not request.only_reads:
-                        await self.thread.call(
-                            lambda store: refuse_forgotten(store, request.agent_id, request.said),
-                            priority=Priority.READ,
-                        )
+                    await self._refuse_forgotten(request)
                     reply = await operation.load()(self, request)
-        finally:
-            _progress.reset(mark)
         return reply if isinstance(reply, Outcome) else Outcome(reply)
 
     def is_idle(self, for_s: float) -> bool:
@@ -289,8 +258,7 @@ class Memory:
 
     async def _settle(self, named: set[str]) -> None:
         today = self.clock.today()
-        if named or self.words_due:
-            await self._mask_free_text(named)
+        await self.free_text.follow(named)
         touched = await self.settler.settle(today)
         pages, self.intake.changed_pages = self.intake.changed_pages, set()
         if pages and await self.pages.read_back(pages):
@@ -304,38 +272,12 @@ class Memory:
             numbers = partial(agent_numbers, agent_id=agent, clock=self.clock, settings=self.settings)
             self.agents[agent] = await self.thread.call(numbers)
         if await self.thread.call(copies_wait, priority=Priority.READ):
-            self.later(self._renew_copies())
+            self.later(self.snapshots.renew_if_due(self.thread))
         if self.sync is not None:
             self.sync.changed()
 
-    async def _mask_free_text(self, named: set[str]) -> None:
-        everywhere, self.words_due = self.words_due, False
-        try:
-            await self.thread.call(lambda store: mask_free_text(store, None if everywhere else named))
-        except BaseException:
-            self.words_due |= everywhere
-            raise
-
-    async def _renew_copies(self) -> None:
-        """Something was erased: local snapshots that hold it still are made anew, then the duty is done."""
-        async with self._copies_lock:
-            if await self.thread.call(copies_wait, priority=Priority.READ):
-                await self.snapshots.renew()
-                await self.thread.call(copies_done)
-
-    async def _take_device(self, device: str) -> None:
-        self.device = device
-        await asyncio.to_thread(write_device_file, self.places, device)
-
-    async def _read_again(self, paths: Iterable[str]) -> None:
-        await self.intake.read_again(paths)
-        await self.settle()
-
     def _agents_here(self) -> set[str]:
         return self.intake.records.agents | {self.settings.agent_id}
-
-    def _critical(self, store: Store, agent: str) -> dict[str, Any]:
-        return critical_state(store, agent, self.clock, self.settings)
 
 
 async def _said(work: Coroutine[Any, Any, None]) -> None:
@@ -344,9 +286,3 @@ async def _said(work: Coroutine[Any, Any, None]) -> None:
         await work
     except MemorydError as error:
         log.warning("%s", error.message)
-
-
-def report_progress(**values: Any) -> None:
-    """Tell whoever asked for the running operation how far it is."""
-    if (progress := _progress.get()) is not None:
-        progress(values)

@@ -11,7 +11,8 @@ from ..store import Store
 from ..store.chunks import lines_saying
 from ..store.thread import Priority
 from ..sync.proof import Searched, search_logs, search_picture
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .sync_replies import Proof
 
 _BY_FACT = {

@@ -4,9 +4,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping
 from types import MappingProxyType
 
+from ..model import RULES
 from ..store.files import FileRecord
+from .walk import Found
 
 _FAULTS = ("unreadable", "too_large")
+_TRUST_AFTER_NS = 2_000_000_000
+"""A stamp younger than this when it was read may hide a second write within its granule (borg#3536)."""
+
+
+def may_differ(record: FileRecord | None, found: Found) -> bool:
+    """Whether a file may say something else than what was compared last, None if it never was."""
+    stat = found.stat
+    if record is None or record.state in ("unreadable", "vanished") or record.rules != RULES:
+        return True
+    if record.agent_id != found.name.agent_id:
+        return True
+    seen = (record.size, record.mtime_ns, record.ctime_ns, record.ino)
+    if seen != (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino):
+        return True
+    return max(stat.st_mtime_ns, stat.st_ctime_ns) > record.seen_at * 1_000_000 - _TRUST_AFTER_NS
 
 
 class Records(MutableMapping[str, FileRecord]):

@@ -15,7 +15,8 @@ from ..store.thread import Priority
 from ..sync.bring_back import plan_as_of, plan_deleted
 from ..sync.restore import Restored, finish_restore, write_notes
 from ..sync.restore_plan import RestorePlan, plan_restore
-from .memory import Memory, report_progress
+from .memory import Memory
+from .progress import report_progress
 from .replies import RestoreReply
 from .sync_requests import RestoreRequest
 from .synchronise import the_cloud

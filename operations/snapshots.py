@@ -11,6 +11,7 @@ from ..crash import crash_point
 from ..places import Places
 from ..store import Store
 from ..store.forget import DUTY_COPIES
+from ..store.thread import Priority, StoreThread
 from ..store.upkeep import copy
 
 KEPT = 2
@@ -51,7 +52,7 @@ class SnapshotKeeper:
 
     def __init__(self, places: Places, clock: Clock) -> None:
         self._places, self._clock = places, clock
-        self._lock = asyncio.Lock()
+        self._lock, self._renewing = asyncio.Lock(), asyncio.Lock()
         self.problem = ""
         """Why the last one failed; '' after one that went well."""
 
@@ -77,6 +78,13 @@ class SnapshotKeeper:
             self._remove(old)
         if snapshots(self._places):
             await self.take(kept=1)
+
+    async def renew_if_due(self, thread: StoreThread) -> None:
+        """Something was erased: snapshots that hold it still are made anew, then the duty is done."""
+        async with self._renewing:
+            if await thread.call(copies_wait, priority=Priority.READ):
+                await self.renew()
+                await thread.call(copies_done)
 
     def _take(self, kept: int) -> None:
         folder = self._places.state / "snapshots"

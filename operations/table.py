@@ -13,6 +13,7 @@ import msgspec
 from . import layer_requests as layers
 from . import requests as r
 from . import sync_requests as sync
+from . import why_requests as why
 
 Where = Literal["either", "daemon", "alone"]
 """`either`: in the daemon, or in the command's own process; `daemon`: only there; `alone`: never beside a daemon."""
@@ -50,7 +51,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("retrieve", r.RetrieveRequest, "retrieve:retrieve", tool="read"),
         Operation("extract-metadata", r.ExtractMetadataRequest, "extract:extract_metadata"),
         Operation("forget", r.ForgetRequest, "forget:forget", long=True),
-        Operation("history", r.HistoryRequest, "history:history", tool="read"),
+        Operation("history", why.HistoryRequest, "history:history", tool="read"),
         Operation("hot", r.HotRequest, "hot:hot", tool="change"),
         Operation("tree", r.TreeRequest, "tree:tree_command", tool="change"),
         Operation("undo", r.UndoRequest, "undo:undo"),
@@ -73,10 +74,10 @@ OPERATIONS: dict[str, Operation] = {
         Operation("sync", sync.SyncRequest, "synchronise:sync", long=True),
         Operation("restore", sync.RestoreRequest, "restore:restore", where="alone", long=True),
         Operation("verify", sync.VerifyRequest, "verify:verify", long=True),
-        Operation("ledger", r.LedgerRequest, "ledger:ledger"),
-        Operation("why", r.WhyRequest, "why:why", tool="read"),
-        Operation("why-not", r.WhyNotRequest, "why_not:why_not"),
-        Operation("validate", r.ValidateRequest, "validate:validate"),
+        Operation("ledger", why.LedgerRequest, "ledger:ledger"),
+        Operation("why", why.WhyRequest, "why:why", tool="read"),
+        Operation("why-not", why.WhyNotRequest, "why_not:why_not"),
+        Operation("validate", why.ValidateRequest, "validate:validate"),
         Operation("devices", sync.DevicesRequest, "devices:devices"),
         Operation("conflicts", sync.ConflictsRequest, "conflicts:conflicts"),
         Operation("drill", sync.DrillRequest, "drill:drill", long=True),

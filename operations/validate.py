@@ -5,8 +5,8 @@ from typing import Any
 from .memory import Memory
 from .named_file import named_file, todays_note
 from .replies import FileFindings, ValidateAllReply
-from .requests import ValidateRequest
 from .table import Outcome
+from .why_requests import ValidateRequest
 
 
 async def validate(memory: Memory, request: ValidateRequest) -> Outcome:

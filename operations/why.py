@@ -20,7 +20,7 @@ from .named_file import named_file
 from .places import standings
 from .reasons import FACT_REASONS, LAYER_REASONS, LINE_REASONS
 from .replies import Source
-from .requests import WhyRequest
+from .why_requests import WhyRequest
 
 _EPOCH_ORDINAL = 719_163
 """`date.toordinal` of 1970-01-01."""

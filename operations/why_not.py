@@ -18,8 +18,8 @@ from ..store.thread import Priority
 from .memory import Memory
 from .named_file import open_regular, parse_in_time
 from .reasons import FACT_REASONS, LINE_REASONS, NOTE_REASONS
-from .requests import WhyNotRequest
 from .why import has_tombstone
+from .why_requests import WhyNotRequest
 
 _MOST = 20
 """So many places are listed at most."""

@@ -265,7 +265,8 @@ async def test_rows_of_a_device_that_has_not_heard_of_it_are_masked(bereft):
             fold(tx, rows)
 
     await bereft.memory.thread.call(receive)
-    await bereft.memory.settle_received()
+    bereft.memory.free_text.due = True
+    await bereft.memory.settle()
 
     assert S not in await everything(bereft)
     state = await bereft.ask("hot")

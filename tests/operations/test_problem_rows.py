@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from memoryd.config import NotesSettings, Settings
 from memoryd.errors import StoreError
-from memoryd.operations import intake, prepare
+from memoryd.operations import prepare, records
+from memoryd.operations.batch_writer import BatchWriter
 
 _SCAN = """
 import asyncio, sys
@@ -62,7 +63,7 @@ async def test_in3_a_failing_store_loses_no_note(mind, monkeypatch):
         raise StoreError("The database cannot be written: disk I/O error.", "Check the disk.")
 
     with monkeypatch.context() as broken:
-        broken.setattr(type(mind.memory.intake), "_write", fail)
+        broken.setattr(BatchWriter, "write", fail)
         for _ in range(3):
             with pytest.raises(StoreError):
                 await mind.memory.rescan()
@@ -157,7 +158,7 @@ async def test_newer_rules_read_every_note_again(mind, monkeypatch):
     await mind.note(_DAY, "- password: hunter2secret\n")
     assert (await mind.memory.rescan()).changed == 0
     monkeypatch.setattr(prepare, "RULES", 99)
-    monkeypatch.setattr(intake, "RULES", 99)
+    monkeypatch.setattr(records, "RULES", 99)
 
     again = await mind.memory.rescan()
 

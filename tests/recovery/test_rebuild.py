@@ -4,6 +4,7 @@ import os
 
 import pytest
 from memoryd.errors import StoreDamagedError
+from memoryd.operations.critical import critical_state
 from memoryd.operations.rebuild import is_marked, mark_damaged
 from memoryd.operations.snapshots import snapshots
 from memoryd.operations.status import build_status
@@ -106,7 +107,7 @@ async def test_hot_state_comes_back_from_the_page_when_nothing_else_has_it(house
     await again.rescan()
 
     assert (house.workspace / "MEMORY.md").read_text() == page
-    state = await again.thread.call(lambda store: again._critical(store, "default"))
+    state = await again.thread.call(lambda store: critical_state(store, "default", again.clock, again.settings))
     assert "Kestrel" in str(state)
 
 
