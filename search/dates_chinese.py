@@ -36,7 +36,7 @@ from .date_words import HAN_WEEKDAYS, HOLIDAYS, MARK
 from .spans import months
 
 _YEAR = rf"{MARK}?(?<!\d)(?P<year>(?:19|20)\d\d|\d\d(?=年\d{{1,2}} ?月)) ?年的? ?"
-_OF_YEAR = f"(?:{_YEAR})?"
+_OF_YEAR = f"(?<![农阴旧]历)(?:{_YEAR})?"
 _MONTH = r"(?<!\d)(?P<month>\d{1,2}) ?月份?的? ?"
 _WEEK = "(?:周|星期|礼拜)"
 _UP = "(?<![上早晚以线网天海下会身马])上{1,3}"
@@ -66,7 +66,9 @@ CHINESE: list[Form] = [
     han_form(rf"{_OF_YEAR}{_MONTH}(?P<which>最后1|第\d{{1,2}})(?P<week>)(?P<unit>天)", rank),
     han_form(rf"{_YEAR}(?P<which>最后1|第1)(?P<week>)(?P<unit>天)", rank),
     han_form(rf"{_YEAR}第(?P<week>\d{{1,2}})周", of_week),
-    han_form(rf"{_OF_YEAR}{_MONTH}(?P<part>[上中下]旬|[上下]半(?=月)|[初底末]|中{_THEN})", part),
+    han_form(
+        rf"{_OF_YEAR}{_MONTH}(?P<part>[上中下]旬|[上下]半(?=月)|初(?![一二三四五六七八九十])|[底末]|中{_THEN})", part
+    ),
     han_form(
         rf"{_OF_YEAR}(?<!\d)(?P<month>\d{{1,2}}) ?月?份? ?[-–—~到至] ?(?P<to_month>\d{{1,2}}) ?月(?! ?\d)",
         month_to_month,
@@ -80,7 +82,7 @@ CHINESE: list[Form] = [
     ),
     han_form(rf"{_YEAR}今[天日]", this_day),
     han_form(rf"{_YEAR}(?<!\d)(?P<month>\d{{1,2}}) ?月", whole_month),
-    han_form(rf"(?<!\d)(?P<month>\d{{1,2}}) ?月(?:份|{_THEN})", whole_month),
+    han_form(rf"(?<!\d)(?<![农阴旧]历)(?P<month>\d{{1,2}}) ?月(?:份|(?!\d){_THEN})", whole_month),
     han_form(
         rf"{HAN_COUNT}(?:个(?P<half>半)?)?(?P<unit>天|周|星期|礼拜|年|小时|钟头|分钟|(?<=[个半])月)(?P<and_half>半)?"
         "[以之]?前(?!后)",
@@ -97,7 +99,7 @@ CHINESE: list[Form] = [
     han_form("(?<![大天之以目当年])(?P<far>大{0,3})前天", days_far(-2)),
     han_form("昨[天日晚夜儿]", days_away(-1)),
     han_form("(?<![大之以最今此先月日天年个周前])(?P<far>大{0,2})后天(?!性)", days_far(2)),
-    han_form("明[天日晚早儿]", days_away(1)),
+    han_form("明(?:天(?!皇)|日(?![后本])|[晚早儿])", days_away(1)),
     han_form("今[天日晚早夜儿]|刚才", days_away(0)),
     han_form(rf"{_WHICH}{_WEEK}{_NAME}{_TO_NAME}", day_of_week),
     han_form(rf"{_WHICH}1?(?:周(?![期边围岁年全到密转折旋游刊身])|星期|礼拜)(?P<end>末)?", han_week),
@@ -105,10 +107,11 @@ CHINESE: list[Form] = [
     han_form(rf"(?<![每个到至几\d])(?P<which>)(?:星期|礼拜){_NAME}(?! ?[-–~到至])", weekday),
     han_form(rf"(?<![每个到至几\d两圆方四])(?P<which>)周(?P<name>[{HAN_WEEKDAYS}]){_THEN}", weekday),
     han_form(
-        "(?<![大新每近学往历年当])年(?P<part>[初底末](?![中级日尾一二三四五六七八九十])|中(?=总结))", part_begun("year")
+        r"(?<![\d大新每近学往历年当同该次翌])年(?P<part>[初底末](?![中级日尾一二三四五六七八九十])|中(?=总结))",
+        part_begun("year"),
     ),
-    han_form("(?<![上下])(?P<part>[上下]半)年(?!前)", part_begun("year")),
-    han_form(r"(?<![\d个岁腊正每])月(?P<part>[初底末])", part_begun("month")),
+    han_form(r"(?<![上下\d年])(?P<part>[上下]半)年(?!前)", part_begun("year")),
+    han_form(r"(?<![\d个岁腊正每月同该次])月(?P<part>[初底末])", part_begun("month")),
     han_form(_BARE_HOLIDAY, of_holiday),
     han_form(r"(?<!\d)(?P<year>(?:19|20)\d\d)年? ?[-–—~到至] ?(?P<to_year>(?:19|20)\d\d)年(?![代\d])", whole_year),
     han_form(rf"{MARK}?(?<!\d)(?P<year>(?:19|20)\d\d)年(?![代\d])", whole_year),

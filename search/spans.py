@@ -149,7 +149,9 @@ def ago(today: date, least: int, most: int, unit: str, half: bool) -> list[Span]
 
 
 def past(today: date, most: int, unit: str) -> list[Span]:
-    """From so many units ago until today."""
+    """From so many units ago until today; of weekends the last of them is the latest."""
+    if unit == "weekend":
+        return [(ago(today, most, most, unit, half=False)[0][0], ago(today, 1, 1, unit, half=False)[0][1])]
     days = {"hour": -(-most // 24), "minute": 0, "day": most, "week": 7 * most}
     since = days_from(today, -days[unit]) if unit in days else month_back(today, most * (12 if unit == "year" else 1))
     return [(since, today)]
