@@ -38,17 +38,23 @@ ORDINAL = "|".join(sorted(_RANKS.keys() - {"last", "最后1"}, key=len, reverse=
 
 _HAN_DIGITS = {"零": 0, "〇": 0, "两": 2} | {digit: value for value, digit in enumerate("一二三四五六七八九", 1)}
 _HAN_TENS = {"十": 10, "廿": 20, "卅": 30}
+_SIMPLIFIED = str.maketrans(
+    "週個兩後號這禮從來開鐘頭時過現節國慶聖誕勞動兒童婦師萬雙幾數於間",
+    "周个两后号这礼从来开钟头时过现节国庆圣诞劳动儿童妇师万双几数于间",
+)
+"""The traditional characters that words of time are written with."""
 _HAN_NUMBER = re.compile(
     "(?<![周期拜])[零〇一二两三四五六七八九十百廿卅]{1,6}(?=[月日号天年周]|(?:个?半?)(?:月|年|星期|礼拜|小时|钟头)|个?周|分钟|季度)"
 )
 
 
 def with_digits(text: str) -> str:
-    """`text` with the Chinese numerals before a unit of time as digits; that of a weekday (`周一`) stays.
+    """`text` with words of time in simplified characters, and the Chinese numerals before a unit of time as digits.
 
-    `两月` is always a count, never a month's name.
+    That of a weekday (`周一`) stays. `两月` is always a count, never a month's name.
     """
-    return _HAN_NUMBER.sub(lambda match: str(_han_value(match.group())), text.replace("两月", "两个月"))
+    simplified = text.translate(_SIMPLIFIED).replace("两月", "两个月")
+    return _HAN_NUMBER.sub(lambda match: str(_han_value(match.group())), simplified)
 
 
 def counted(text: str) -> tuple[int, int]:
