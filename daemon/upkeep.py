@@ -14,6 +14,7 @@ from ..operations.dream import LONG_TERM_LIMIT, dream_all, long_term_entries
 from ..operations.drill import drill_when_due
 from ..operations.last_dream import last_dreamt
 from ..operations.memory import Memory
+from ..operations.merge_index import merge_index
 from ..operations.self_recall import probe
 from .calendar import every, every_day, every_minutes, is_missing
 from .scheduler import Scheduler
@@ -30,6 +31,8 @@ IDLE_S = 60.0
 """Idle is a memory that nobody has asked anything for so long [s]."""
 SELF_RECALL_S = 3600.0
 """How often the memory asks itself some of its own words [s]."""
+MERGE_S = 6 * 3600.0
+"""How often the full-text index is put together [s]."""
 
 _MODES: dict[str, tuple[str, time, Callable[[Memory], Awaitable[Any]]]] = {
     "monthly": ("tree_rebuild", time(0, 20), consolidate_monthly),
@@ -55,6 +58,7 @@ class Upkeep:
     async def enter(self, scheduler: Scheduler) -> None:
         """Look when each work was done last, and have the scheduler do it from now on."""
         scheduler.every(SELF_RECALL_S, self._self_recall, "self-recall")
+        scheduler.every(MERGE_S, partial(merge_index, self._memory), "the merge of the index")
         for mode in _MODES:
             self._consolidated[mode] = round((await last_consolidated(self._memory, mode) or 0) * 1000)
             scheduler.calendar(

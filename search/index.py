@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ..store import Tx
+from ..store import Store, Tx
 from .dates import day_tokens
 from .tokens import index_tokens
 
@@ -33,6 +33,10 @@ _COLUMNS = "body, headings, category, extra, agent"
 _MAX_BODY = 4000
 _MAX_SIDE = 600
 """Tokens a column; a page pasted into one block stays findable by its beginning and cannot slow a question down."""
+_SEGMENTS = 3
+_MERGED_PAGES = 100
+"""Pages of the index that one step merges: some 10 ms."""
+_CHANGES_WITH_WORK = 2
 
 
 def write_entry(tx: Tx, n: int, entry: Entry) -> None:
@@ -85,6 +89,28 @@ def _write_urls(tx: Tx, wanted: dict[int, str]) -> None:
     if rows:
         sql = "INSERT INTO url_index (rowid, url) SELECT value ->> 0, value ->> 1 FROM json_each(?)"
         tx.run(sql, (_JSON.encode(rows).decode(),))
+
+
+def has_many_segments(store: Store) -> bool:
+    """Whether the index lies in so many segments that looking a word up, once in each, takes noticeably long."""
+    ((segments,),) = store.execute("SELECT count(*) FROM (SELECT DISTINCT segid FROM search_index_idx)")
+    return isinstance(segments, int) and segments > _SEGMENTS
+
+
+def merge_some(tx: Tx, *, begin: bool) -> bool:
+    """Merge some pages of the index's segments into one, `begin` with all segments; whether there is more to do.
+
+    The library says only by its count of changes whether it found something to do (FTS5, 6.7: the merge command).
+    """
+    before = _changes(tx)
+    sql = "INSERT INTO search_index (search_index, rank) VALUES ('merge', ?)"
+    tx.run(sql, (-_MERGED_PAGES if begin else _MERGED_PAGES,))
+    return _changes(tx) - before >= _CHANGES_WITH_WORK
+
+
+def _changes(tx: Tx) -> int:
+    ((count,),) = tx.execute("SELECT total_changes()")
+    return count if isinstance(count, int) else 0
 
 
 def body_of(text: str) -> str:

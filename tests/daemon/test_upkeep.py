@@ -21,7 +21,7 @@ class Bench:
 
     def __init__(self, monkeypatch, *, cloud: bool) -> None:
         self.clock, self.done, self.dreams = ManualClock(), [], []
-        self.damaged = False
+        self.damaged, self.merges = False, 0
         snapshots = SimpleNamespace(last_ms=0, take=self.take)
         self.memory = SimpleNamespace(
             sync=object() if cloud else None,
@@ -36,6 +36,7 @@ class Bench:
         modes = {mode: (*when, self.work(f"consolidate {mode}")) for mode, (*when, _) in upkeep_module._MODES.items()}
         monkeypatch.setattr(upkeep_module, "_MODES", modes)
         monkeypatch.setattr(upkeep_module, "last_consolidated", self.last_consolidated)
+        monkeypatch.setattr(upkeep_module, "merge_index", self.merge_index)
         monkeypatch.setattr(upkeep_module, "drill_when_due", self.work("drill"))
         monkeypatch.setattr(upkeep_module, "dream_all", self.dream_all)
         monkeypatch.setattr(upkeep_module, "last_dreamt", self.last_dreamt)
@@ -47,6 +48,9 @@ class Bench:
             self.done.append(name)
 
         return work
+
+    async def merge_index(self, memory) -> None:
+        self.merges += 1
 
     async def dream_all(self, memory, *, deep) -> None:
         self.dreams.append((deep, self.clock.now_ms()))
@@ -102,6 +106,7 @@ async def test_a_day_has_one_daily_and_quick_ones_between(bench):
     assert done.count("snapshot") == 1
     assert "consolidate monthly" not in done
     assert "drill" not in done
+    assert one.merges in (3, 4)
 
 
 async def test_what_a_restart_finds_done_is_not_done_again(bench):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from memoryd.search import Entry, remove_entry, write_entries, write_entry
+from memoryd.search.index import has_many_segments, merge_some
 
 
 def file_bytes(memory: Any) -> bytes:
@@ -141,3 +142,36 @@ def test_a_batch_is_one_piece_of_the_index_in_whatever_order_it_comes(memory: An
 
     for index in ("search_index", "url_index"):
         assert memory.store.execute(f"SELECT count(DISTINCT segid) FROM {index}_idx") == [(1,)]
+
+
+def merge(memory: Any) -> int:
+    """Merge until nothing is left to do; how many steps it took."""
+    for step in range(1000):
+        with memory.store.transaction() as tx:
+            if not merge_some(tx, begin=step == 0):
+                return step + 1
+    raise AssertionError("the merge does not end")
+
+
+def test_merged_segments_answer_as_before_and_leave_no_word_behind(memory: Any) -> None:
+    """Many become one, what is merged already stays, and a word that is removed then is in the file no longer."""
+    for number in range(300):
+        memory.add(" ".join(f"word{number}x{each}" for each in range(200)) + " 麒麟")
+    secret = memory.add("the quokkabay 暗号密语 is here")
+    asked = ["word7x3", "麒麟 word150x9", "quokkabay"]
+    before = [memory.ask(query) for query in asked]
+    with memory.store.transaction() as tx:
+        for number in range(0, 300, 7):
+            remove_entry(tx, number + 1)
+            write_entry(tx, number + 1, Entry(memory.texts[number + 1], agent="default"))
+    assert has_many_segments(memory.store)
+
+    assert merge(memory) > 1
+    assert not has_many_segments(memory.store)
+    assert merge(memory) == 1
+    assert [memory.ask(query) for query in asked] == before
+
+    memory.remove(secret)
+
+    assert memory.ask("quokkabay") == []
+    assert not any(word.encode() in file_bytes(memory) for word in ("quokkabay", "暗号", "密语"))
