@@ -14,6 +14,8 @@ _ENDS = re.compile(r"[.!?…;](?=\s|\Z)|[。！？；)）\]}」』】\"”’»/
 _AROUND = ' \t\n.!?…;:。！？；：()（）[]{}「」『』【】"“”‘’«»/|-*•–—'
 _MOST_PARTS = 8
 """Sentences of which one that must not be said may consist, where others stand around it."""
+_LONGEST = 2_000
+"""Characters of such a run."""
 _LEAST_WORDS, _LEAST_CHARACTERS = 2, 4
 """A part of a text counts from so many words, or characters without blanks, on: a lone word is no sentence."""
 
@@ -24,12 +26,17 @@ def standing_in(text: str) -> frozenset[str]:
 
     With and without the marks around them. Words within a sentence are no sentence of their own.
     """
-    masked = mask_text(text.replace("\0", "\ufffd"))[0]
-    units = {masked, *_BLANK_LINES.split(masked), *masked.splitlines()}
-    said = {fact_text(_without_mark(unit)) for unit in units} | {fact_text(masked)}
+    given = text.replace("\0", "\ufffd")
+    # What is a secret depends on what stands around it: a sentence alone may have none.
+    said = {each for kind in {given, mask_text(given)[0]} for each in _units(kind)}
     whole = {each for unit in said for each in (unit, unit.strip(_AROUND), *_repeated(unit))}
     parts = {part for unit in said for part in _parts(unit)}
     return frozenset(each for each in whole | parts if has_words(each))
+
+
+def _units(text: str) -> set[str]:
+    units = {text, *_BLANK_LINES.split(text), *text.splitlines()}
+    return {fact_text(_without_mark(unit)) for unit in units} | {fact_text(text)}
 
 
 def _without_mark(line: str) -> str:
@@ -38,17 +45,29 @@ def _without_mark(line: str) -> str:
 
 
 def _parts(unit: str) -> Iterator[str]:
-    starts = [0, *(match.end() for match in _BEGINS.finditer(unit))]
-    ends = [*(match.end() for match in _ENDS.finditer(unit)), len(unit)]
+    starts = _apart(unit, [0, *(match.end() for match in _BEGINS.finditer(unit))])
+    ends = _apart(unit, [*(match.end() for match in _ENDS.finditer(unit)), len(unit)])
     first = 0
     for start in starts:
         while first < len(ends) and ends[first] <= start:
             first += 1
         for end in ends[first : first + _MOST_PARTS]:
+            if end - start > _LONGEST:
+                break
             run = unit[start:end].strip()
             for each in {run, run.strip(_AROUND)}:
                 if _is_sentence(each):
                     yield each
+
+
+def _apart(unit: str, places: list[int]) -> list[int]:
+    """The places between which there are words: of `((((` one is enough."""
+    kept, last = places[:1], places[0]
+    for place in places[1:]:
+        if has_words(unit[last:place]):
+            kept.append(place)
+        last = place
+    return kept
 
 
 def _repeated(unit: str) -> Iterator[str]:

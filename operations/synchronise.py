@@ -44,9 +44,10 @@ async def sync(memory: Memory, request: SyncRequest) -> SyncReply | DryRunReply 
 def the_cloud(memory: Memory) -> SyncService:
     """The memory's cloud; raises `ConfigError` when none is configured."""
     if memory.sync is None:
-        raise ConfigError(
-            "No cloud is configured.", "Set TURSO_DATABASE_URL and TURSO_AUTH_TOKEN, or sync.url in config.toml."
-        )
+        hint = "Set TURSO_DATABASE_URL and TURSO_AUTH_TOKEN, or sync.url in config.toml."
+        if memory.resident:
+            hint += " The daemon reads them when it starts, from its own environment: memoryd service stop, then start."
+        raise ConfigError("No cloud is configured.", hint)
     return memory.sync
 
 

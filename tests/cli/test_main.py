@@ -48,6 +48,18 @@ def test_an_instance_has_its_own_socket(start_daemon, tmp_path, capfd):
     assert run(["status"]) == 3
 
 
+@pytest.mark.parametrize("command", [["status"], ["store", "--text", "x", "--category", "a"], ["sync", "--wait"]])
+def test_a_cloud_named_to_a_command_beside_a_daemon_is_told_not_to_be_used(daemon, capfd, command):
+    """One sentence on stderr for each command, also with --json; the reply is the daemon's."""
+    daemon.says({})
+
+    assert run([*command, "--db-url", "http://127.0.0.1:9", "--json"]) == 0
+
+    out, err = capfd.readouterr()
+    assert "the running daemon uses its own cloud; --db-url and --auth-token are not used." in err
+    assert json.loads(out) == {}
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "word"),
     [

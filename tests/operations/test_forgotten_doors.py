@@ -5,6 +5,7 @@ rows of other devices. A new field without a place in these tables fails.
 """
 
 import json
+import time
 
 import msgspec
 import pytest
@@ -15,7 +16,7 @@ from memoryd.operations import tree_words
 from memoryd.operations.table import OPERATIONS
 from memoryd.store.fold import fold
 
-S = "The door code of the shed is 4711"
+S = "The red lamp of the shed hangs low"
 PROJECT = {"name": "Shed", "description": S}
 
 REFUSED = {
@@ -56,8 +57,8 @@ TAKEN = {
 }  # fmt: skip
 """Fields whose words do not stay, or are taken in otherwise."""
 WORDINGS = [
-    S, f"{S}.", f"{S}. {S}.", f"{S} {S}", f"{S}\n{S}", "**The door code** of the shed is 4711", f"Note: {S}",
-    f"Bring keys. {S}! And a lamp.", f"- a lamp\n- {S}\n- keys", "We spoke:\n\nThe door code of\nthe shed is 4711",
+    S, f"{S}.", f"{S}. {S}.", f"{S} {S}", f"{S}\n{S}", "**The red lamp** of the shed hangs low", f"Note: {S}",
+    f"Bring keys. {S}! And a stool.", f"- a stool\n- {S}\n- keys", "We spoke:\n\nThe red lamp of\nthe shed hangs low",
     f"| {S} | b |", f"“{S}”", f"He said ({S}) and left", f"带钥匙。{S}。走吧",
 ]  # fmt: skip
 """Texts in which the sentence stands."""
@@ -133,7 +134,7 @@ async def test_it_is_known_wherever_it_stands_in_a_text(bereft, text):
 
 async def test_other_words_come_in(bereft):
     """More than the sentence, less than it, and the same words in another order are other sentences."""
-    for text in (f"{S} since Monday", "The door code", "4711 is the door code of the shed", "The shed"):
+    for text in (f"{S} since Monday", "The red lamp", "Low hangs the red lamp of the shed", "The shed"):
         assert await bereft.ask("store", text=text, category="home")
         assert await bereft.ask("hot", update=["identity", json.dumps({"note": text})])
 
@@ -144,9 +145,18 @@ def test_a_lone_word_within_a_text_is_no_sentence():
     assert "Tea" in standing_in("Tea.")
 
 
-def test_a_long_text_is_looked_through_quickly():
-    """A hundred thousand characters of short sentences give a bounded number of candidates."""
-    assert len(standing_in("One two. " * 11_000)) < 200
+@pytest.mark.parametrize("piece", ["One two. ", "(", "a(", "a ", "。", "a。", "- ", "a: ", "\n", "a\n\n", '"', "a b\n"])
+def test_a_long_text_is_looked_through_quickly(piece):
+    """A hundred thousand characters of one thing again and again take a second or two at most."""
+    began = time.process_time()
+
+    assert len(standing_in(piece * (100_000 // len(piece)))) < 20_000
+
+    assert time.process_time() - began < 10
+
+
+def test_many_sentences_give_a_bounded_number_of_candidates():
+    """Some sixteen a sentence."""
     assert len(standing_in("".join(f"Sentence {n} here. " for n in range(5_000)))) < 100_000
 
 
@@ -175,7 +185,7 @@ async def test_a_finished_task_leaves_it_out(bereft):
 async def test_an_import_leaves_it_out(bereft, new_mind):
     """As a fact, within one, as a category, in hot state, in the tree, as an edit."""
     other = await new_mind()
-    for text, category in ((S, "home"), (f"Keys. {S}", "home"), ("A lamp", "lamps"), ("A bulb", "home")):
+    for text, category in ((S, "home"), (f"Keys. {S}", "home"), ("A stool", "lamps"), ("A bulb", "home")):
         await other.ask("store", text=text, category=category)
     await other.ask("hot", update=["identity", json.dumps({"note": S, "name": "Kestrel"})])
     await other.ask("hot", update=["project", json.dumps(PROJECT)])
@@ -201,7 +211,7 @@ async def test_the_originals_files_leave_it_out(bereft):
     hot = {"identity": {"note": S, "name": "Kestrel"}, "lessons": [S], "projects": [PROJECT]}
     (folder / "hot-memory-state.json").write_text(json.dumps(hot))
     (folder / "warm-memory.json").write_text(
-        json.dumps([{"id": S, "text": "A lamp"}, {"id": "1", "text": f"{S}. {S}"}])
+        json.dumps([{"id": S, "text": "A stool"}, {"id": "1", "text": f"{S}. {S}"}])
     )
     (folder / "memory-tree.json").write_text(json.dumps({"home": S, S: "x"}))
 
@@ -228,18 +238,18 @@ async def test_a_hand_in_the_pages_block_leaves_it_out(bereft, line):
     assert S not in (await everything(bereft)).replace(page.read_text("utf-8"), "")
 
 
-@pytest.mark.parametrize("text", [f"- {S}\n", f"# {S}\n\n- a lamp\n", f"- a lamp\n\n## {S}\n\n| a |\n|---|\n| b |\n"])
+@pytest.mark.parametrize("text", [f"- {S}\n", f"# {S}\n\n- a stool\n", f"- a stool\n\n## {S}\n\n| a |\n|---|\n| b |\n"])
 async def test_a_note_hides_it(bereft, text):
     """As a line, and as a heading that the blocks below would carry along."""
     await bereft.note("memory/2026-02-13.md", text)
 
     assert S not in (await everything(bereft)).replace(text, "")
-    assert "the-door-code" not in await everything(bereft)
+    assert "the-red-lamp" not in await everything(bereft)
 
 
 async def test_a_model_cannot_say_it(bereft, monkeypatch):
     """A description of the tree that says it is not taken."""
-    await bereft.ask("store", text="A lamp", category="home")
+    await bereft.ask("store", text="A stool", category="home")
 
     class Model:
         async def complete_json(self, prompt):
@@ -278,7 +288,7 @@ async def test_rows_of_a_device_that_has_not_heard_of_it_are_masked(bereft):
 
 async def test_free_text_that_says_it_already_is_masked_when_it_is_forgotten(mind):
     """Hot state, the tree, the page, earlier pages and the changes that `undo` keeps; the log is written anew."""
-    quoted = 'The "door code" is 4711\\'
+    quoted = 'The "red lamp" is off\\'
     await mind.ask("store", text=quoted, category="home")
     for key, value in (
         ("identity", {"note": quoted, "name": "Kestrel"}),
@@ -292,7 +302,7 @@ async def test_free_text_that_says_it_already_is_masked_when_it_is_forgotten(min
     await mind.ask("forget", text=quoted)
 
     held = await everything(mind)
-    assert "door code" not in held
+    assert "red lamp" not in held
     assert (await mind.ask("hot"))["identity"] == {"note": "[forgotten]", "name": "Kestrel"}
     assert await mind.sql("SELECT 1 FROM duties WHERE kind = 'snapshot'")
 
