@@ -11,9 +11,9 @@ import msgspec
 
 from ..config import Settings, load_settings
 from ..errors import MemorydError, StoreError
-from ..search.language import Language
 from ..store import upkeep
 from .audit import audit
+from .doctor_language import check_language
 from .doctor_replies import Check, SettingInForce, failed, forbidden, good, looked, warned
 from .llm import LlmError, llm_of
 from .memory import RESCAN_S, Memory
@@ -27,7 +27,6 @@ DAY_MS = 86_400_000
 DRILL_OLD_DAYS, SNAPSHOT_OLD_DAYS = 14, 2
 _URLS = frozenset({"sync.url", "llm.endpoint"})
 _NO_URL = "(no URL)"
-_SENTENCE = "今天天气很好"
 _PROMPT = "Answer with the word ok."
 
 
@@ -36,12 +35,13 @@ async def check_memory(memory: Memory) -> AsyncIterator[Check]:
     for name, look in (("settings", _settings), ("watcher", _watching), ("freshness", _freshness),
                        ("restore", _restore), ("warnings", _warnings)):  # fmt: skip
         yield looked(name, partial(look, memory))
-    for name, ask in (("database", _integrity), ("audit", _audit), ("chinese", _chinese),
-                      ("self-recall", _self_recall), ("llm", _llm)):  # fmt: skip
+    for name, ask in (("database", _integrity), ("audit", _audit), ("self-recall", _self_recall), ("llm", _llm)):
         try:
             yield await ask(memory)
         except OSError as error:
             yield forbidden(name, error)
+    async for check in check_language(memory):
+        yield check
 
 
 def settings_in_force(settings: Settings, sources: Mapping[str, str]) -> list[SettingInForce]:
@@ -154,43 +154,6 @@ def _restore(memory: Memory) -> Check:
         return failed("restore", f"The last drill, {age:.1f} days ago, found differences.", "memoryd verify --deep")
     said = f"A restore was proven {age:.1f} days ago."
     return good("restore", said) if age <= DRILL_OLD_DAYS else warned("restore", said, "memoryd drill")
-
-
-async def _chinese(memory: Memory) -> Check:
-    """Starts a language process of its own, cuts a sentence, and one with the first word of one's own dictionary."""
-    own_file = memory.workspace / "memory" / "custom_dict.txt"
-    own = _first_word(own_file.read_text("utf-8-sig", "replace")) if own_file.is_file() else ""
-    language = Language(memory.places.state / "language", own_file)
-    try:
-        await language.words(_SENTENCE)
-        if not await language.ready():
-            return failed(
-                "chinese", "The dictionary does not load.", "Install memoryd again with pip; jieba is missing."
-            )
-        words = await _patiently(language, _SENTENCE)
-        cut = await _patiently(language, f"这是{own}吗") if own else []
-    finally:
-        await language.close()
-    if not any(len(word) > 1 for word in words):
-        return failed("chinese", "The dictionary cuts wrongly.", f"Look at {own_file}: a word there may be wrong.")
-    if own and own not in cut:
-        return warned(
-            "chinese", "The first word of custom_dict.txt is not cut as one.", "One word a line, without blanks."
-        )
-    return good("chinese", "The dictionary loads and cuts" + (", custom_dict.txt too." if own else "."))
-
-
-async def _patiently(language: Language, text: str) -> list[str]:
-    for _ in range(100):  # a busy machine may need more than one question's patience
-        if (words := await language.words(text)) is not None:
-            return words
-        await asyncio.sleep(0.05)
-    return []
-
-
-def _first_word(text: str) -> str:
-    lines = (line.split() for line in text.splitlines() if line.strip() and not line.startswith("#"))
-    return next((words[0] for words in lines if any("\u4e00" <= sign <= "\u9fff" for sign in words[0])), "")
 
 
 async def _self_recall(memory: Memory) -> Check:

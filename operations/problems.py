@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from ..ingest.names import classify
+from ..search.language import LOSS
+from ..search.language_worker import JIEBA, SCIKIT
 from .extra_notes import extra_line, globs_for
 from .memory import RESCAN_S, Memory
 from .rebuild import Rebuilt
@@ -66,9 +68,11 @@ def _of_search(memory: Memory) -> Iterator[Problem]:
     if memory.language.failed:
         yield Problem(
             "language",
-            "The language process does not start: Chinese is found by characters and pairs alone.",
-            "See: memoryd doctor; the dictionary is tried again by itself.",
+            f"The language process does not start: {LOSS[JIEBA]}, and {LOSS[SCIKIT]}.",
+            "See: memoryd doctor; it is tried again by itself.",
         )
+    for name, why in memory.language.missing.items():
+        yield Problem("language", f"{name} cannot be loaded ({why}): {LOSS[name]}.", "Install memoryd again with pip.")
     if memory.recall is not None and is_low(memory.recall):
         missed = ", ".join(memory.recall.missed)
         yield Problem(

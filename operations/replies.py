@@ -177,7 +177,7 @@ class Envelope(msgspec.Struct):
     stale: bool
     results: list[Hit]
     ranker: str = "fts"
-    """`full` when Chinese words ordered the hits too."""
+    """`full` when the language process ordered the hits too, `fts` when the index alone did."""
     reason: str = ""
     """Why another way of searching than the one asked for answered."""
 

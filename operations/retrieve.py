@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ..clock import day_number
-from ..search.rank import Found, find
+from ..search.rank import Found, Ranked, rank
 from ..store import Store
 from ..store.thread import Priority
 from .memory import Memory
@@ -56,16 +56,18 @@ async def answered(memory: Memory, request: RetrieveRequest) -> Answer:
     # A single command would have to wait for the language process; the daemon has it at hand or does without.
     words = await memory.language.words(request.query) if memory.resident else None
     chosen = await chosen_categories(memory, request) if request.llm else None
-    read = partial(_hits, memory=memory, request=request, words=words, chosen=chosen)
-    hits = await memory.thread.call(read, priority=Priority.READ)
-    return Answer(hits, "fts" if words is None else "full", chosen.reason if chosen else "")
-
-
-def _hits(
-    store: Store, memory: Memory, request: RetrieveRequest, words: Sequence[str] | None, chosen: Chosen | None
-) -> list[Hit]:
     limit = max(request.limit, _OF_CATEGORIES) if chosen and chosen.paths else request.limit
-    found = find(
+    read = partial(_ranked, memory=memory, request=request, words=words, limit=limit)
+    ranked = await memory.thread.call(read, priority=Priority.READ)
+    cosines = await memory.language.cosines(ranked.documents) if memory.resident else None
+    show = partial(_hits, request=request, found=ranked.best(limit, cosines), chosen=chosen)
+    hits = await memory.thread.call(show, priority=Priority.READ)
+    lacks = cosines is None or (words is None and memory.language.cuts(request.query))
+    return Answer(hits, "fts" if lacks else "full", chosen.reason if chosen else "")
+
+
+def _ranked(store: Store, memory: Memory, request: RetrieveRequest, words: Sequence[str] | None, limit: int) -> Ranked:
+    return rank(
         store,
         request.query,
         agents=None if request.all_agents else [request.agent_id],
@@ -74,10 +76,13 @@ def _hits(
         words=words,
         aliases=memory.aliases.of(request.query),
     )
+
+
+def _hits(store: Store, request: RetrieveRequest, found: list[Found], chosen: Chosen | None) -> list[Hit]:
     if chosen is not None:
         known = {each.fact_id for each in found}
         more = chosen.facts(store, request.agent_id, request.limit)
-        found += [each for each in more if each.fact_id not in known]
+        found = found + [each for each in more if each.fact_id not in known]
     hits: dict[tuple[str, str], Hit] = {}
     for agent in {each.agent_id for each in found}:
         for hit in described(store, agent, [each for each in found if each.agent_id == agent]):
@@ -112,7 +117,7 @@ def described(store: Store, agent: str, found: Sequence[Found]) -> list[Hit]:
     by_id = {each.fact_id: each for each in found}
     rows: list[tuple[Any, ...]] = store.execute(
         "SELECT f.id, f.text, d.category, d.importance, d.created_at, d.access_days, d.score, d.tier, d.kind"
-        " FROM derived d JOIN facts f ON f.n = d.n WHERE d.agent_id = ?"
+        " FROM derived d JOIN facts f ON f.n = d.n WHERE d.agent_id = ? AND d.state = 'live'"
         " AND d.fact_id IN (SELECT value FROM json_each(?))",
         (agent, _JSON.encode(list(by_id)).decode()),
     )

@@ -1,27 +1,29 @@
-"""Keeps the language process: started by the first Chinese question, ended after ten minutes without one.
+"""Keeps the language process: started by the first question, ended after ten minutes without one.
 
-No question waits for it. While it starts, or when it is too slow or broken, questions are answered by
-characters and pairs alone, which never hide a note; its words only order the hits better.
+No question waits for it to start, and none for an answer longer than `WORDS_S` and `COSINES_S`. Without it questions
+are answered by the index alone, which hides nothing: its words and cosines only order the hits better. English-only
+memory never loads the Chinese dictionary.
 """
 
 import asyncio
 import logging
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from .language_worker import READY
+from .cosine import Documents
+from .language_process import LanguageProcess
+from .language_worker import JIEBA, SCIKIT
 from .tokens import HAN
 
 log = logging.getLogger(__name__)
 
 UNUSED_S = 600.0
 """The process ends after so long without a question [s]."""
-ANSWER_S = 0.05
-"""A question goes on without words after this time [s]."""
+WORDS_S, COSINES_S = 0.02, 0.03
+"""A question goes on without its words, without cosines, after this time [s]."""
 RETRY_S = 600.0
 """After a failed start the next one is tried this much later at the earliest [s]."""
 QUESTION_LIMIT = 2_000
@@ -29,7 +31,8 @@ QUESTION_LIMIT = 2_000
 
 _WORKER = Path(__file__).with_name("language_worker.py")
 _IS_HAN = re.compile(f"[{HAN}]")
-_JSON = msgspec.json.Encoder()
+LOSS = {JIEBA: "Chinese is found by characters and pairs alone", SCIKIT: "hits are ordered without cosines"}
+"""What goes without a library."""
 
 
 class Language:
@@ -39,12 +42,13 @@ class Language:
         self._arguments = ["-I", str(_WORKER), str(cache), str(custom_dict)]
         self._cache = cache
         self._unused_s = unused_s
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: LanguageProcess | None = None
         self._starting: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[int]] = set()
-        self._reply: asyncio.Future[Any] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._failed_at: float | None = None
+        self.missing: dict[str, str] = {}
+        """Libraries that the process could not load, with the reason."""
 
     @property
     def pid(self) -> int | None:
@@ -56,18 +60,32 @@ class Language:
         """Whether the last start failed."""
         return self._failed_at is not None and self._process is None
 
+    @staticmethod
+    def cuts(text: str) -> bool:
+        """Whether there is Chinese in a text, so that it has words to be cut into."""
+        return _IS_HAN.search(text) is not None
+
     async def words(self, text: str) -> list[str] | None:
         """The words of a text with Chinese in it; None where there is none, or no process yet."""
-        if not _IS_HAN.search(text):
+        if not self.cuts(text):
             return None
-        loop = asyncio.get_running_loop()
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = loop.call_later(self._unused_s, self._end)
-        if self._process is None:
-            self._start(loop)
-            return None
-        return await self._asked(self._process, text[:QUESTION_LIMIT])
+        asked = {"ask": "words", "text": text[:QUESTION_LIMIT]}
+        found: list[str] | None = await self._asked(asked, WORDS_S, SCIKIT, JIEBA)
+        return found
+
+    async def cosines(self, documents: Documents) -> list[float] | None:
+        """How close each document is to the question, 0 to 1; None where there is no process yet."""
+        if not documents.documents and self._process is not None and SCIKIT not in self.missing:
+            self._used()
+            return []
+        asked = {"ask": "cosines"} | msgspec.structs.asdict(documents)
+        found: list[float] | None = await self._asked(asked, COSINES_S, SCIKIT)
+        return found
+
+    async def loaded(self, limit_s: float) -> list[str] | None:
+        """Which libraries the process holds; None where there is no process, or no answer."""
+        found: list[str] | None = await self._asked({"ask": "loaded"}, limit_s, SCIKIT)
+        return found
 
     async def ready(self) -> bool:
         """Wait until a start that was begun has come to its end; whether the process is there."""
@@ -85,64 +103,60 @@ class Language:
         self._end()
         await asyncio.gather(*self._ending)
 
-    def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _used(self) -> None:
+        """Put the end off."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(self._unused_s, self._end)
+
+    async def _asked(self, request: Any, limit_s: float, *wanted: str) -> Any:
+        """The reply to a request, None without one; `wanted` is loaded at once where the process has to be started."""
+        self._used()
+        process = self._process
+        if process is not None:
+            answer = await process.asked(request, limit_s)
+            if process.ended or process.hangs:
+                self._lost(process)
+            if answer is not None:
+                return self._reply(answer)
+        if self._process is None:
+            self._start(wanted)
+        return None
+
+    def _reply(self, answer: dict[str, Any]) -> Any:
+        if "reply" in answer:
+            return answer["reply"]
+        name = answer["missing"]
+        if name not in self.missing:
+            self.missing[name] = answer["why"]
+            log.warning("%s cannot be loaded, so %s: %s", name, LOSS[name], answer["why"])
+        return None
+
+    def _lost(self, process: LanguageProcess) -> None:
+        if self._process is process:
+            how = "ended" if process.ended else "answers no more"
+            log.warning("The language process %s; it is started anew.", how)
+            self._end()
+
+    def _start(self, wanted: tuple[str, ...]) -> None:
+        loop = asyncio.get_running_loop()
         is_recent = self._failed_at is not None and loop.time() < self._failed_at + RETRY_S
         if not is_recent and (self._starting is None or self._starting.done()):
-            self._starting = loop.create_task(self._load())
+            self._starting = loop.create_task(self._load(wanted))
 
-    async def _load(self) -> None:
-        process = None
+    async def _load(self, wanted: tuple[str, ...]) -> None:
         try:
             self._cache.mkdir(parents=True, exist_ok=True, mode=0o700)
-            pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, *self._arguments, stdin=pipe, stdout=pipe, stderr=nothing
-            )
-            if await _reply(process) != READY:
-                raise EOFError
-        except (OSError, EOFError, msgspec.DecodeError):
+            process = await LanguageProcess.start([*self._arguments, *wanted])
+        except (OSError, EOFError, ValueError, msgspec.DecodeError):
             self._failed_at = asyncio.get_running_loop().time()
-            log.warning("The language process does not start; Chinese is found by characters and pairs alone.")
-            self._kill(process)
-        except asyncio.CancelledError:
-            self._kill(process)
-            raise
+            log.warning("The language process does not start: %s, and %s.", LOSS[JIEBA], LOSS[SCIKIT])
         else:
-            self._process, self._failed_at = process, None
-
-    async def _asked(self, process: asyncio.subprocess.Process, text: str) -> list[str] | None:
-        if process.stdin is None or (self._reply is not None and not self._reply.done()):
-            return None  # a late answer is still on its way
-        process.stdin.write(_JSON.encode(text) + b"\n")
-        reply = self._reply = asyncio.ensure_future(_reply(process))
-        if not (await asyncio.wait([reply], timeout=ANSWER_S))[0]:
-            reply.add_done_callback(self._words)
-            return None
-        return self._words(reply)
-
-    def _words(self, reply: "asyncio.Future[Any]") -> list[str] | None:
-        if reply.cancelled():
-            return None
-        if (error := reply.exception()) is not None:
-            log.warning("The language process ended (%s); it starts anew with the next question.", type(error).__name__)
-            self._end()
-            return None
-        return [str(word) for word in reply.result()]
+            self._process, self._failed_at, self.missing = process, None, {}
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        self._kill(process)
-
-    def _kill(self, process: asyncio.subprocess.Process | None) -> None:
         if process is not None:
-            if process.returncode is None:
-                process.kill()
-            task = asyncio.get_running_loop().create_task(process.wait())
+            task = process.kill()
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)
-
-
-async def _reply(process: asyncio.subprocess.Process) -> Any:
-    if process.stdout is None or not (line := await process.stdout.readline()):
-        raise EOFError
-    return msgspec.json.decode(line)

@@ -1,32 +1,85 @@
-"""The language process: cuts Chinese into words with jieba. Run as a script of its own, it imports nothing of memoryd.
+"""The language process: cuts Chinese into words (jieba) and says how close texts are to a question (scikit-learn).
 
-    python -I language_worker.py CACHE_FOLDER CUSTOM_DICT
+Run as a script of its own, it imports nothing of memoryd:
 
-It reads one JSON text a line and answers each with one JSON array of words. CUSTOM_DICT is read anew when it changed.
+    python -I language_worker.py CACHE_FOLDER CUSTOM_DICT [LIBRARY …]
+
+It loads the libraries that are named, says `ready`, and answers each line of JSON with one, in order:
+
+    {"ask": "words", "text": …}                                      [word, …]; CUSTOM_DICT is read anew when it changed
+    {"ask": "cosines", "texts": …, "documents": …, "question": …}    [cosine, …], one a document
+    {"ask": "loaded"}                                                [library, …]
+
+as `{"reply": …}` or `{"missing": library, "why": …}`. A library that was not named is loaded when it is first needed.
 """
 
 import json
 import logging
+import os
+import struct
+import subprocess
 import sys
 import warnings
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 READY = "ready"
+JIEBA, SCIKIT = "jieba", "scikit-learn"
+
+_PACK = "--pack"
+_HEAD = struct.Struct("<8sQQ")
+_MAGIC = b"words 1\n"
 
 
-def main(cache_folder: str, custom_dict: str) -> None:
-    """Load the dictionary, say `ready`, answer until stdin ends."""
+class Library:
+    """What is loaded with its first use; after a failure it is not tried again."""
+
+    def __init__(self, name: str, load: Callable[[], Any]) -> None:
+        self._name = name
+        self._load = load
+        self._use: Any = None
+        self._why = ""
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it was needed yet, and is there."""
+        return self._use is not None
+
+    def use(self, *arguments: Any) -> dict[str, Any]:
+        """The reply to one request."""
+        if self._use is None and not self._why:
+            try:
+                self._use = self._load()
+            except Exception as error:  # noqa: BLE001 - a broken installation may raise anything
+                self._why = f"{type(error).__name__}: {error}"[:300]
+        if self._why:
+            return {"missing": self._name, "why": self._why}
+        return {"reply": self._use(*arguments)}
+
+
+def main(cache_folder: str, custom_dict: str, *wanted: str) -> None:
+    """Answer until stdin ends."""
     warnings.simplefilter("ignore")
-    import jieba  # type: ignore[import-untyped]  # the package carries no types
-
-    jieba.setLogLevel(logging.CRITICAL)
-    stamp, tokenizer = _stamp(custom_dict), _tokenizer(jieba, cache_folder, custom_dict)
+    libraries = {
+        JIEBA: Library(JIEBA, lambda: Cutter(Path(cache_folder), custom_dict).words),
+        SCIKIT: Library(SCIKIT, load_cosines),
+    }
+    for name in wanted:
+        libraries[name].use(*(("",) if name == JIEBA else (["a"], [[(0, 1.0)]], "a")))
     _say(READY)
-    for line in sys.stdin:
-        if (now := _stamp(custom_dict)) != stamp:
-            stamp, tokenizer = now, _tokenizer(jieba, cache_folder, custom_dict)
-        _say(list(tokenizer.cut(json.loads(line))))
+    for line in sys.stdin.buffer:
+        asked = json.loads(line)
+        if asked["ask"] == "words":
+            _say(libraries[JIEBA].use(asked["text"]))
+        elif asked["ask"] == "cosines":
+            _say(libraries[SCIKIT].use(asked["texts"], asked["documents"], asked["question"]))
+        else:
+            _say({"reply": [name for name, library in libraries.items() if library.is_loaded]})
 
 
 def _say(value: Any) -> None:
@@ -34,22 +87,167 @@ def _say(value: Any) -> None:
     sys.stdout.flush()
 
 
-def _tokenizer(jieba: Any, cache_folder: str, custom_dict: str) -> Any:
-    # Words cannot be taken out of a tokenizer again, so a changed dictionary means a new one.
-    tokenizer = jieba.Tokenizer()
-    tokenizer.tmp_dir = cache_folder
-    tokenizer.initialize()
-    for line in _lines(custom_dict):
-        word, *rest = line.split()
-        tokenizer.add_word(word, int(rest[0]) if rest and rest[0].isdigit() else None)
-    return tokenizer
+# ---- closeness -----------------------------------------------------------------------------------------------
 
 
-def _lines(custom_dict: str) -> list[str]:
+def load_cosines() -> Callable[[list[str], list[Any], str], list[float]]:
+    """The function `cosines`, its library at hand."""
+    # More threads than one only cost memory with vectors as short as these.
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    from scipy.sparse import csr_matrix
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    return partial(cosines, csr_matrix, TfidfTransformer)
+
+
+def cosines(
+    matrix: Any, transformer: Any, texts: Sequence[str], documents: Sequence[Sequence[Sequence[Any]]], question: str
+) -> list[float]:
+    """The TF-IDF cosine of each document with the question, 0 to 1. Tokens stand between blanks.
+
+    A document is a weighted sum of some of the texts, as pairs of a text's number and its weight. How rare a token is
+    is counted among these documents.
+    """
+    if not documents:
+        return []
+    numbers: dict[str, int] = {}
+    tokens = [[numbers.setdefault(token, len(numbers)) for token in text.split()] for text in (*texts, question)]
+    weights: list[float] = []
+    columns: list[int] = []
+    ends = [0]
+    for document in (*documents, [(len(texts), 1.0)]):
+        for text, weight in document:
+            columns += tokens[text]
+            weights += [weight] * len(tokens[text])
+        ends.append(len(columns))
+    counts = matrix((weights, columns, ends), shape=(len(ends) - 1, max(len(numbers), 1)))
+    counts.sum_duplicates()
+    vectors = transformer().fit_transform(counts.log1p())
+    found: list[float] = (vectors[:-1] @ vectors[-1].T).toarray().ravel().tolist()
+    return found
+
+
+# ---- words ---------------------------------------------------------------------------------------------------
+
+
+class Cutter:
+    """Cuts texts into words, with those of one's own dictionary as it stands at that moment."""
+
+    def __init__(self, cache: Path, custom_dict: str) -> None:
+        # jieba would load it only to find its own dictionary, for 12 MB; without it, it opens the file.
+        sys.modules.setdefault("pkg_resources", None)  # type: ignore[arg-type]  # None is how Python is told so
+        import jieba
+
+        jieba.setLogLevel(logging.CRITICAL)
+        self._jieba = jieba
+        self._frequencies, self._total = packed(cache, Path(jieba.__file__).with_name(jieba.DEFAULT_DICT_NAME))
+        self._custom_dict = custom_dict
+        self._stamp: tuple[int, int, int] | None = None
+        self._tokenizer: Any = None
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text, blanks and signs among them."""
+        if (now := _stamp(self._custom_dict)) != self._stamp:
+            self._stamp, self._tokenizer = now, self._new_tokenizer()
+        return list(self._tokenizer.cut(text))
+
+    def _new_tokenizer(self) -> Any:
+        # Words cannot be taken out of a tokenizer again, so a changed dictionary means a new one.
+        tokenizer = self._jieba.Tokenizer()
+        tokenizer.FREQ, tokenizer.total, tokenizer.initialized = Frequencies(*self._frequencies), self._total, True
+        for line in _lines(self._custom_dict):
+            word, *rest = line.split()
+            tokenizer.add_word(word, int(rest[0]) if rest and rest[0].isdigit() else None)
+        return tokenizer
+
+
+class Frequencies:
+    """How often each word is met: what jieba asks of a dict, in 6 MB instead of 70. `keys` are sorted."""
+
+    def __init__(self, keys: "array[int]", counts: "array[int]") -> None:
+        self._keys = keys
+        self._counts = counts
+        self._own: dict[str, int] = {}
+
+    def get(self, word: str, default: int | None = None) -> int | None:
+        """The count of a word or of a word's beginning (0), else `default`."""
+        if word in self._own:
+            return self._own[word]
+        key = _key(word)
+        place = bisect_left(self._keys, key)
+        return self._counts[place] if place < len(self._keys) and self._keys[place] == key else default
+
+    def __contains__(self, word: str) -> bool:
+        return self.get(word) is not None
+
+    def __getitem__(self, word: str) -> int | None:
+        return self.get(word)
+
+    def __setitem__(self, word: str, count: int) -> None:
+        self._own[word] = count
+
+
+def packed(cache: Path, dictionary: Path) -> tuple[tuple["array[int]", "array[int]"], int]:
+    """The words of `dictionary` as sorted keys with their counts, and the sum of all counts.
+
+    They are kept in a file of `cache`; raises OSError where it cannot be written.
+    """
+    found = dictionary.stat()
+    file = cache / f"words-{found.st_size}-{found.st_mtime_ns}.bin"
     try:
-        if not Path(custom_dict).is_file():  # opening a pipe never returns
+        return _read(file)
+    except (OSError, EOFError, ValueError):
+        # A process of its own: the dictionary as a dict takes 90 MB, of which Python would not give all back.
+        command = [sys.executable, "-I", __file__, _PACK, str(file), str(dictionary)]
+        if subprocess.run(command, check=False).returncode:
+            raise OSError("the dictionary cannot be written into the cache folder") from None
+        return _read(file)
+
+
+def pack(file: str, dictionary: str) -> None:
+    """Write the file that `packed` reads."""
+    sys.modules.setdefault("pkg_resources", None)  # type: ignore[arg-type]
+    import jieba
+
+    with Path(dictionary).open("rb") as source:
+        words, total = jieba.Tokenizer().gen_pfdict(source)
+    keys, counts = array("Q", map(_key, words)), array("I", words.values())
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    temporary = Path(f"{file}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as target:
+            target.write(_HEAD.pack(_MAGIC, len(order), total))
+            array("Q", (keys[place] for place in order)).tofile(target)
+            array("I", (counts[place] for place in order)).tofile(target)
+            target.flush()
+            os.fsync(target.fileno())
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _read(file: Path) -> tuple[tuple["array[int]", "array[int]"], int]:
+    keys, counts = array("Q"), array("I")
+    with file.open("rb") as source:
+        head = source.read(_HEAD.size)
+        if len(head) < _HEAD.size or not head.startswith(_MAGIC):
+            raise ValueError("another format")
+        _, size, total = _HEAD.unpack(head)
+        keys.fromfile(source, size)
+        counts.fromfile(source, size)
+    return (keys, counts), total
+
+
+def _key(word: str) -> int:
+    # Of 500,000 words no two share one, and a piece of a text that is no word does so once in 10^13.
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _lines(path: str) -> Iterable[str]:
+    try:
+        if not Path(path).is_file():  # opening a pipe never returns
             return []
-        text = Path(custom_dict).read_text("utf-8-sig", "replace")
+        text = Path(path).read_text("utf-8-sig", "replace")
     except OSError:
         return []
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
@@ -64,4 +262,4 @@ def _stamp(path: str) -> tuple[int, int, int]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    (pack if sys.argv[1] == _PACK else main)(*sys.argv[2 if sys.argv[1] == _PACK else 1 :])

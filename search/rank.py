@@ -9,9 +9,10 @@ import msgspec
 
 from ..store import Store
 from .candidates import candidates, end_days, of_days, scope_of, weigh
+from .cosine import POOL, Documents, documents_of, factors
 from .dates import named_days, named_ends, written_days
 from .descriptions import Node, nodes_about, of_nodes, spoken, widened
-from .neighbours import surroundings
+from .neighbours import Surroundings, surroundings
 from .question import Question, question_of
 from .score import Block, Glance, Judged, judge
 from .tokens import QueryTokens, Term, folded, query_tokens, with_words
@@ -50,6 +51,25 @@ class Found(msgspec.Struct, frozen=True):
     parts: dict[str, float]
 
 
+class Ranked(msgspec.Struct, frozen=True):
+    """Hits in the index's order, some more than asked for, and what the language process can order them by."""
+
+    hits: list[Found]
+    documents: Documents
+
+    def best(self, limit: int, cosines: Sequence[float] | None = None) -> list[Found]:
+        """The best `limit` hits, best first; with the cosines of the documents each part `cosine` tells what it did."""
+        if not cosines:
+            return self.hits[:limit]
+        hits = [_by(hit, factor) for hit, factor in zip(self.hits, factors(cosines, len(self.hits)), strict=True)]
+        hits.sort(key=lambda hit: (hit.relevance, hit.n), reverse=True)
+        return hits[:limit]
+
+
+def _by(hit: Found, factor: float) -> Found:
+    return msgspec.structs.replace(hit, relevance=hit.relevance * factor, parts=hit.parts | {"cosine": factor})
+
+
 def find(
     store: Store,
     query: str,
@@ -60,7 +80,22 @@ def find(
     words: Sequence[str] | None = None,
     aliases: Sequence[str] = (),
 ) -> list[Found]:
-    """The live facts that answer `query` best, best first, at most `limit`.
+    """The live facts that answer `query` best, best first, at most `limit`, as the index alone orders them."""
+    ranked = rank(store, query, agents=agents, limit=limit, today=today, words=words, aliases=aliases)
+    return ranked.best(limit)
+
+
+def rank(
+    store: Store,
+    query: str,
+    *,
+    agents: Sequence[str] | None,
+    limit: int,
+    today: int,
+    words: Sequence[str] | None = None,
+    aliases: Sequence[str] = (),
+) -> Ranked:
+    """The live facts that may be among the `limit` that answer `query` best.
 
     `agents` None searches everybody's memory. `today` in days since 1970. `words` is the question cut into words
     by the language process, if it was there; `aliases` are words that may stand for some of the question's.
@@ -85,8 +120,11 @@ def find(
     if question.days:
         numbers |= dict.fromkeys(of_days(store, scope, question.days))
     numbers |= dict.fromkeys(of_nodes(store, scope, nodes))
-    judged = _without_noise(question, _judged(store, question, list(numbers), nodes, limit))
-    return [_found(question, each) for each in judged[:limit]]
+    judged, blocks, around = _judged(store, question, list(numbers), nodes, limit)
+    hits = _without_noise(question, judged)[: max(limit, POOL)]
+    compared = {each.block.n: list(around.around(each.block.n)) for each in hits[:POOL]}
+    documents = documents_of(question, [each.block for each in hits[:POOL]], blocks, compared)
+    return Ranked([_found(question, each) for each in hits], documents)
 
 
 def _alias_terms(asked: QueryTokens, aliases: Sequence[str]) -> list[Term]:
@@ -97,8 +135,8 @@ def _alias_terms(asked: QueryTokens, aliases: Sequence[str]) -> list[Term]:
 
 def _judged(
     store: Store, question: Question, numbers: Sequence[int], nodes: Sequence[Node], limit: int
-) -> list[Judged]:
-    """The most promising of the candidates and of the blocks around them, best first."""
+) -> tuple[list[Judged], dict[int, Block], Surroundings]:
+    """The most promising of the candidates and of the blocks around them, best first; and all that was looked at."""
     blocks, glance = _blocks(store, numbers, nodes), Glance(question)
     alone = nlargest(LOOKED_AROUND, glance.seen(blocks, lambda _: ()), key=lambda each: each.promise(question))
     around = surroundings(store, [(each.block.n, each.block.agent_id, each.block.fact_id) for each in alone])
@@ -108,7 +146,7 @@ def _judged(
         promising = nlargest(limit + JUDGED, promising, key=lambda each: each.promise(question))
     judged = [judge(question, each) for each in promising]
     judged.sort(key=lambda each: (each.relevance, each.block.n), reverse=True)
-    return judged
+    return judged, blocks, around
 
 
 def _without_noise(question: Question, judged: list[Judged]) -> list[Judged]:

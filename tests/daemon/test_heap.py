@@ -29,10 +29,16 @@ def test_free_memory_below_a_living_piece_goes_back_to_the_system():
     assert len(living) == 10
 
 
-def test_a_daemon_without_a_cloud_loads_no_http_client():
-    """It is 5 MB that nobody asked for; with a cloud or an endpoint it is loaded when it is first needed."""
-    program = "import sys, memoryd.daemon.run, memoryd.daemon.daemon; print(*sys.modules)"
+def test_a_daemon_without_a_cloud_loads_no_http_client_and_no_library_of_the_language_process():
+    """They are many MB that nobody asked for; the one with a cloud or an endpoint, the others never in this process."""
+    program = (
+        "import sys, memoryd.daemon.run, memoryd.daemon.daemon, memoryd.operations.table as table\n"
+        "for operation in table.OPERATIONS.values(): operation.load()\n"
+        "print(*sys.modules)"
+    )
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
 
-    assert not {"httpx", "rich", "pygments", "jieba", "cryptography"} & set(done.stdout.split())
+    assert not {"httpx", "rich", "pygments", "cryptography", "jieba", "sklearn", "scipy", "numpy"} & set(
+        done.stdout.split()
+    )

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 from memoryd.config import ColdSettings, LlmSettings, Settings, SyncSettings
-from memoryd.operations import doctor_places
+from memoryd.operations import doctor_language, doctor_places
 from memoryd.operations.doctor_cloud import check_token
 from memoryd.operations.doctor_memory import settings_in_force
+from memoryd.search import language_worker
 
 SECRET = "tok" + "en-" + "of-mine-0123456789"
 ALL = {
     "platform", "python", "workspace", "config.json", "state", "disk", "inotify", "leftovers", "last start", "token",
-    "settings", "watcher", "freshness", "database", "audit", "restore", "chinese", "self-recall", "llm", "warnings",
+    "settings", "watcher", "freshness", "database", "audit", "restore", "chinese", "ranking", "self-recall", "llm",
+    "warnings",
 }  # fmt: skip
 
 
@@ -25,16 +27,21 @@ ALL = {
 def quick(monkeypatch):
     """No process is started for checks that a test is not about."""
 
-    async def nothing(memory):
+    async def nothing(*_):
         return doctor_places.good("left out", "")
 
-    for name in ("_integrity", "_chinese"):
-        monkeypatch.setattr(f"memoryd.operations.doctor_memory.{name}", nothing)
+    for place in ("doctor_memory._integrity", "doctor_language._chinese", "doctor_language._ranking"):
+        monkeypatch.setattr(f"memoryd.operations.{place}", nothing)
 
 
 async def checks(mind):
     """Name to check."""
     return {each["name"]: each for each in (await mind.ask("doctor"))["checks"]}
+
+
+async def language_checks(mind):
+    """Name to check, of those that start a language process."""
+    return {check.name: check async for check in doctor_language.check_language(mind.memory)}
 
 
 async def test_a_sound_memory_fails_nothing(mind):
@@ -198,21 +205,40 @@ async def test_a_snapshot_of_last_week_is_too_old(mind, quick):
 
 async def test_a_word_of_ones_own_that_is_not_cut_is_told(mind, monkeypatch):
     """The setting's effect is asked for: a first word that the dictionary did not take."""
-    from memoryd.operations import doctor_memory
-
     await mind.note("memory/custom_dict.txt", "五元组\n")
-    monkeypatch.setattr(doctor_memory, "_first_word", lambda _: "蓝鲸不在字典里面")
+    monkeypatch.setattr(doctor_language, "_own_word", lambda _: "蓝鲸不在字典里面")
 
-    assert (await doctor_memory._chinese(mind.memory)).state == "warn"
+    assert (await language_checks(mind))["chinese"].state == "warn"
 
 
 async def test_a_language_process_that_does_not_start_fails(mind, monkeypatch):
-    """Without jieba Chinese is found by characters alone, and doctor says so."""
+    """Chinese is found by characters alone then, hits are ordered without cosines, and doctor says so."""
     monkeypatch.setattr("memoryd.search.language._WORKER", Path("/nowhere/worker.py"))
 
-    from memoryd.operations.doctor_memory import _chinese
+    assert {name: check.state for name, check in (await language_checks(mind)).items()} == {
+        "chinese": "fail",
+        "ranking": "fail",
+    }
 
-    assert (await _chinese(mind.memory)).state == "fail"
+
+@pytest.mark.parametrize(
+    ("module", "broken", "sound"), [("sklearn", "ranking", "chinese"), ("jieba", "chinese", "ranking")]
+)
+async def test_a_library_that_does_not_load_fails_its_own_check_only(
+    mind, monkeypatch, tmp_path, module, broken, sound
+):
+    """The other library works on; the reason stands in the message."""
+    script = tmp_path / "worker.py"
+    script.write_text(
+        f"import runpy, sys\nsys.modules[{module!r}] = None\n"
+        f"runpy.run_path({language_worker.__file__!r}, run_name='__main__')\n"
+    )
+    monkeypatch.setattr("memoryd.search.language._WORKER", script)
+
+    found = await language_checks(mind)
+
+    assert (found[broken].state, found[sound].state) == ("fail", "ok")
+    assert module in found[broken].message
 
 
 async def test_a_model_that_does_not_answer_is_a_warning(new_mind, quick):

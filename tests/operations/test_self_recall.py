@@ -75,6 +75,20 @@ async def test_a_dictionary_that_does_not_load_is_a_warning(mind, monkeypatch):
     assert build_status(mind.memory).state == before
 
 
+async def test_a_library_that_does_not_load_is_a_warning(mind):
+    """It is named with the reason and with what goes without it."""
+    await mind.memory.rescan()
+    before = build_status(mind.memory).state
+
+    mind.memory.language.missing["scikit-learn"] = "ImportError: libgomp.so.1"
+
+    (found,) = [each for each in build_status(mind.memory).warnings if each.code == "language"]
+    assert (
+        found.message == "scikit-learn cannot be loaded (ImportError: libgomp.so.1): hits are ordered without cosines."
+    )
+    assert build_status(mind.memory).state == before
+
+
 async def test_a_low_rate_is_a_warning(mind):
     """Status warns when too many probes are missed, and names some."""
     mind.memory.recall = SelfRecall(100, 90, 0.9, ["成语"])

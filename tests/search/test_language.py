@@ -1,16 +1,23 @@
-"""The language process: its words, its cache, its end, and what happens without it."""
+"""The language process: its words and cosines, its cache, its end, and what happens without it or a library."""
 
 import asyncio
 import os
+import signal
 import stat
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from memoryd.search import query_tokens
+from memoryd.search import language as language_module
+from memoryd.search import language_process, language_worker, query_tokens
+from memoryd.search.cosine import Documents
 from memoryd.search.language import Language
 from memoryd.search.tokens import with_words
+
+KETTLE = Documents(["the blue kettle", "a red door"], [[(1, 1.0)], [(0, 1.0)]], "where is the kettle")
 
 
 @pytest.fixture
@@ -20,60 +27,144 @@ async def language(tmp_path: Path) -> AsyncIterator[Language]:
     await one.close()
 
 
-async def asked(language: Language, text: str) -> list[str] | None:
-    """The words once the process is there; a loaded machine may take several tries."""
-    for _ in range(100):
-        if (found := await language.words(text)) is not None:
+@pytest.fixture
+def without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes the next process one of an installation that lacks a module."""
+
+    def lack(module: str) -> None:
+        script = tmp_path / "worker.py"
+        worker = language_worker.__file__
+        script.write_text(
+            f"import runpy, sys\nsys.modules[{module!r}] = None\nrunpy.run_path({worker!r}, run_name='__main__')\n"
+        )
+        monkeypatch.setattr(language_module, "_WORKER", script)
+
+    return lack
+
+
+async def patiently(language: Language, ask: Callable[[], Awaitable[Any]]) -> Any:
+    """The answer once the process is there; a loaded machine may take several tries."""
+    for _ in range(500):
+        if (found := await ask()) is not None:
             return found
         assert await language.ready()
         await asyncio.sleep(0.02)
     return None
 
 
+async def words(language: Language, text: str) -> list[str] | None:
+    found: list[str] | None = await patiently(language, lambda: language.words(text))
+    return found
+
+
+async def cosines(language: Language, documents: Documents = KETTLE) -> list[float] | None:
+    found: list[float] | None = await patiently(language, lambda: language.cosines(documents))
+    return found
+
+
 async def test_first_question_does_not_wait(language: Language) -> None:
     """The first Chinese question starts the process and goes on without words."""
     assert await language.words("我们的数据库升级了") is None
-    assert await asked(language, "我们的数据库升级了") == ["我们", "的", "数据库", "升级", "了"]
+    assert await words(language, "我们的数据库升级了") == ["我们", "的", "数据库", "升级", "了"]
 
 
-async def test_english_never_starts_it(language: Language) -> None:
-    """A question without Chinese starts nothing."""
+async def test_first_english_question_starts_it_without_the_dictionary(language: Language) -> None:
+    """Scikit-learn alone is loaded, jieba with the first Chinese question, and one process holds both."""
     assert await language.words("who moved the server") is None
     assert language.pid is None
-    assert not await language.ready()
+    assert await language.cosines(KETTLE) is None
+
+    far, near = await cosines(language) or ()
+    assert 0 == far < near < 1
+    pid = language.pid
+    assert await language.loaded(5) == ["scikit-learn"]
+
+    assert await words(language, "浏览器") == ["浏览器"]
+    assert await language.loaded(5) == ["jieba", "scikit-learn"]
+    assert language.pid == pid
+
+
+async def test_nothing_to_compare_is_an_answer_at_once(language: Language) -> None:
+    """No documents have no cosines; whether the process is there is all that is asked then, and that it starts."""
+    nothing = Documents([], [], "")
+    assert await language.cosines(nothing) is None
+    assert await language.ready()
+    assert await language.cosines(nothing) == []
+
+
+async def test_questions_at_the_same_time_are_each_answered(
+    language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers come in the order of the questions, and each gets its own."""
+    monkeypatch.setattr(language_module, "WORDS_S", 5)
+    await words(language, "浏览器")
+
+    found = await asyncio.gather(*(language.words(text) for text in ("浏览器", "数据库", "升级", "我们")))
+
+    assert found == [["浏览器"], ["数据库"], ["升级"], ["我们"]]
 
 
 async def test_se4_cache_is_ours_and_nothing_is_said(
     language: Language, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """SE-4: jieba's cache stands in our own folder, whatever the temporary folder holds, and stderr stays empty."""
-    await asked(language, "浏览器")
+    """SE-4: the cache stands in our own folder, whatever the temporary folder holds, and stderr stays empty."""
+    await words(language, "浏览器")
 
-    assert (tmp_path / "cache" / "jieba.cache").stat().st_size > 1_000_000
+    (file,) = (tmp_path / "cache").iterdir()
+    assert file.stat().st_size > 1_000_000
     assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == 0o700
     assert capfd.readouterr().err == ""
 
 
-async def test_custom_dictionary_is_read_anew(language: Language, tmp_path: Path) -> None:
-    """A word of custom_dict.txt is one word, from the next question after the file changed."""
-    assert "五元组" not in (await asked(language, "五元组审查") or [])
+async def test_packed_dictionary_cuts_as_jieba_does(language: Language, tmp_path: Path) -> None:
+    """Words by the packed dictionary are jieba's own, names it does not know and mixed texts included."""
+    import jieba
 
-    (tmp_path / "custom_dict.txt").write_text("五元组 100\n", "utf-8")
-    await asyncio.sleep(0.01)
-    found = await asked(language, "五元组审查")
-    assert found is None or found  # the reload may be on its way
-    for _ in range(200):
-        if found == ["五元组", "审查"]:
-            break
-        await asyncio.sleep(0.02)
-        found = await asked(language, "五元组审查")
-    assert found == ["五元组", "审查"]
+    jieba.setLogLevel(60)
+    own = jieba.Tokenizer()
+    own.tmp_dir = str(tmp_path)
+    texts = [
+        "小明硕士毕业于中国科学院计算所",
+        "用 Docker 部署 v2.1 的服务器，重启三次",
+        "他来到了网易杭研大厦",
+        "𠮷野家",
+    ]
+
+    assert [await words(language, text) for text in texts] == [list(own.cut(text)) for text in texts]
+
+
+async def test_broken_cache_is_made_anew(language: Language, tmp_path: Path) -> None:
+    """A file of the cache that was cut short, or is none of ours, is written again."""
+    await words(language, "浏览器")
+    await language.close()
+    (file,) = (tmp_path / "cache").iterdir()
+    whole = file.read_bytes()
+
+    for broken in (whole[:100_000], b"x" * 100, b""):
+        file.write_bytes(broken)
+        again = Language(tmp_path / "cache", tmp_path / "none")
+        assert await words(again, "数据库升级") == ["数据库", "升级"]
+        await again.close()
+        assert file.read_bytes() == whole
+
+
+async def test_custom_dictionary_is_read_anew(language: Language, tmp_path: Path) -> None:
+    """A word of custom_dict.txt is one word, from the next question after the file changed, and no longer after."""
+    assert "五元组" not in (await words(language, "五元组审查") or [])
+
+    for text, cut in (("五元组 100\n", ["五元组", "审查"]), ("元组审查\n", ["五", "元组审查"])):
+        (tmp_path / "custom_dict.txt").write_text(text, "utf-8")
+        await asyncio.sleep(0.01)
+        for _ in range(200):
+            if (found := await words(language, "五元组审查")) == cut:
+                break
+        assert found == cut
 
 
 async def test_unused_process_ends(tmp_path: Path) -> None:
     """After its time without a question the process ends, and a later question starts it again."""
     language = Language(tmp_path / "cache", tmp_path / "none", unused_s=0.2)
-    await asked(language, "浏览器")
+    await cosines(language)
     pid = language.pid
 
     await asyncio.sleep(0.4)
@@ -83,30 +174,104 @@ async def test_unused_process_ends(tmp_path: Path) -> None:
     await language.close()
 
 
-async def test_broken_process_is_no_error(language: Language) -> None:
-    """A process that was killed costs one question its words, no more."""
-    await asked(language, "浏览器")
-    assert language.pid is not None
+async def test_broken_process_is_no_error(language: Language, caplog: pytest.LogCaptureFixture) -> None:
+    """A process that was killed costs questions its answers until the next one is there, no more."""
+    await cosines(language)
+    pid = language.pid
+    assert pid is not None
 
-    os.kill(language.pid, 9)
+    os.kill(pid, 9)
     await asyncio.sleep(0.05)
 
-    assert await language.words("浏览器") is None
-    assert await asked(language, "浏览器") == ["浏览器"]
+    assert await language.cosines(KETTLE) is None
+    assert await cosines(language)
+    assert language.pid not in (None, pid)
+    assert "The language process ended; it is started anew." in caplog.messages
 
 
-async def test_without_jieba_nothing_starts(
+async def test_slow_process_keeps_nobody_waiting(language: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question goes on at its limit, one more than may wait at once; what answers again is used again."""
+    await words(language, "浏览器")
+    pid = language.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+
+    started = time.monotonic()
+    for _ in range(3):
+        assert await language.words("浏览器") is None
+        assert await language.cosines(KETTLE) is None
+    assert time.monotonic() - started < 1
+    monkeypatch.setattr(language_process, "QUEUE", 1)
+    monkeypatch.setattr(language_module, "COSINES_S", 60)
+    assert await language.cosines(KETTLE) is None
+
+    os.kill(pid, signal.SIGCONT)
+    assert await words(language, "数据库") == ["数据库"]
+    assert language.pid == pid
+
+
+async def test_process_that_hangs_is_started_anew(
+    language: Language, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What owes an answer for too long is ended, and another one takes its place."""
+    await cosines(language)
+    pid = language.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    monkeypatch.setattr(language_process, "HANGS_S", 0)
+
+    assert await language.cosines(KETTLE) is None
+    monkeypatch.undo()
+
+    assert await cosines(language)
+    assert language.pid != pid
+    assert not _runs(pid)
+    assert "The language process answers no more; it is started anew." in caplog.messages
+
+
+async def test_process_that_does_not_start_is_no_error(
     language: Language, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Where the process cannot start, questions go on, and the log says it once."""
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
-    assert await language.words("浏览器") is None
-    assert not await language.ready()
-    assert await language.words("浏览器") is None
-    assert not await language.ready()
+    for _ in range(2):
+        assert await language.words("浏览器") is None
+        assert await language.cosines(KETTLE) is None
+        assert not await language.ready()
     assert language.failed
-    assert [each.message for each in caplog.records if "language process" in each.message] != []
+    assert len([message for message in caplog.messages if "language process" in message]) == 1
+
+
+async def test_without_scikit_learn_words_are_cut(
+    without: Callable[[str], None], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A library that cannot be loaded takes the other one not away; it is named once, with the reason."""
+    without("sklearn")
+    language = Language(tmp_path / "cache", tmp_path / "none")
+
+    assert await words(language, "浏览器") == ["浏览器"]
+    assert [await language.cosines(KETTLE) for _ in range(2)] == [None, None]
+    assert await language.cosines(Documents([], [], "")) is None
+    assert list(language.missing) == ["scikit-learn"]
+    assert "sklearn" in language.missing["scikit-learn"]
+    assert len([message for message in caplog.messages if "hits are ordered without cosines" in message]) == 1
+    await language.close()
+
+
+async def test_without_jieba_texts_are_compared(
+    without: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same the other way round."""
+    monkeypatch.setattr(language_module, "WORDS_S", 5)
+    without("jieba")
+    language = Language(tmp_path / "cache", tmp_path / "none")
+
+    assert await cosines(language)
+    assert await language.words("浏览器") is None
+    assert list(language.missing) == ["jieba"]
+    assert await cosines(language)
+    await language.close()
 
 
 def test_pairs_across_words_count_less() -> None:
