@@ -94,6 +94,15 @@ class Machine:
         """Hits, through the socket."""
         return self.ask("POST", "/v1/retrieve", {"query": query, "limit": limit})
 
+    def answer(self, query: str, limit: int = 5) -> dict[str, Any]:
+        """Hits as `results`, through the socket, with the `ranker` that ordered them."""
+        return self.ask("POST", "/v1/retrieve", {"query": query, "limit": limit, "envelope": True})
+
+    def warm(self) -> None:
+        """Ask in both languages until the language process takes part in the answers."""
+        for query in ("server migration", "服务器迁移"):
+            wait_for(lambda asked=query: self.answer(asked)["ranker"] == "full", 60, "the ranker is full")
+
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """One request to the socket; raises RuntimeError when it is refused."""
         connection = _Connection(str(self.root / "run" / "memoryd" / "default.sock"))
