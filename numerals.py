@@ -17,11 +17,12 @@ _BELOW_HUNDRED = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_SMALL[:9])}))?|
 _HUNDREDS = rf"(?:a|{'|'.join(_SMALL[:9])}) hundred(?: (?:and )?{_BELOW_HUNDRED})?"
 
 COUNT = (
-    rf"(?<![\d.,-])\b(?<!half )(?<!hundred )(?<!hundred and )(?<!thousand )(?P<count>\d{{1,4}}|{_HUNDREDS}"
-    rf"|{_BELOW_HUNDRED}|(?:an? |the )?(?:couple|few)(?: of)?|several|an?)"
+    rf"(?<![\d.,-])\b(?<!half )(?<!hundred )(?<!hundred and )(?<!thousand )"
+    rf"(?P<count>(?:(?:\d{{1,2}}|{'|'.join(_SMALL[:9])})(?: ?[-–] ?| or | to ))?(?:\d{{1,4}}|{_HUNDREDS}"
+    rf"|{_BELOW_HUNDRED}|(?:an? |the )?(?:couple|few)(?: of)?|several|an?))"
 )
-"""A count in English, all of it."""
-HAN_COUNT = r"(?<![\d.,第点-])(?P<count>\d{1,4}|好几|[几数])"
+"""A count in English, all of it; or two of them, `two or three`."""
+HAN_COUNT = r"(?<![\d.,第点-])(?P<count>\d{1,2} ?[-–~到至] ?\d{1,2}|\d{1,4}|好几|[几数])"
 """A count in Chinese, once `with_digits` has been there."""
 
 _ORDINALS = (
@@ -37,7 +38,8 @@ ORDINAL = "|".join(sorted(_RANKS.keys() - {"last", "最后1"}, key=len, reverse=
 """`first` to `thirty-first`."""
 
 _HAN_DIGITS = {"零": 0, "〇": 0, "两": 2} | {digit: value for value, digit in enumerate("一二三四五六七八九", 1)}
-_HAN_TENS = {"十": 10, "廿": 20, "卅": 30}
+_HAN_TENS = {"十": 10, "廿": 20, "卅": 30, "百": 100}
+_HAN_LARGE = {*_HAN_TENS}
 _SIMPLIFIED = str.maketrans(
     "週個兩後號這禮從來開鐘頭時過現節國慶聖誕勞動兒童婦師萬雙幾數於間",
     "周个两后号这礼从来开钟头时过现节国庆圣诞劳动儿童妇师万双几数于间",
@@ -54,19 +56,29 @@ def with_digits(text: str) -> str:
     That of a weekday (`周一`) stays. `两月` is always a count, never a month's name.
     """
     simplified = text.translate(_SIMPLIFIED).replace("两月", "两个月")
-    return _HAN_NUMBER.sub(lambda match: str(_han_value(match.group())), simplified)
+    return _HAN_NUMBER.sub(lambda match: _han_value(match.group()), simplified)
 
 
 def counted(text: str) -> tuple[int, int]:
     """The least and the most that a count of either language says: `few` and `几` are 2 to 5."""
+    if len(both := _BETWEEN.split(text.casefold())) == 2:
+        return min(map(_exact, both)), max(map(_exact, both))
     words = re.findall(r"\w+", text.casefold())
     if not _VAGUE.isdisjoint(words):
         return 2, 5
+    exact = _exact(text)
+    return exact, exact
+
+
+def _exact(text: str) -> int:
+    words = re.findall(r"\w+", text.casefold())
     total = 0
     for word in words:
         total = max(total, 1) * 100 if word == "hundred" else total + (int(word) if word.isdigit() else _value(word))
-    exact = 2 if "couple" in words else total
-    return exact, exact
+    return 2 if "couple" in words else total
+
+
+_BETWEEN = re.compile(r" ?[-–~到至] ?(?=\d)| or | to ")
 
 
 def rank_of(text: str) -> int:
@@ -79,15 +91,16 @@ def _value(word: str) -> int:
     return _VALUES.get(word, 0)
 
 
-def _han_value(text: str) -> int:
-    if not {*_HAN_TENS, "百"} & {*text}:
-        return int("".join(str(_HAN_DIGITS[digit]) for digit in text))
+def _han_value(text: str) -> str:
+    if not _HAN_LARGE & {*text}:
+        digits = [_HAN_DIGITS[digit] for digit in text]
+        # `两三天`: about so many.
+        about = len(digits) == 2 and 0 < digits[0] == digits[1] - 1
+        return ("-" if about else "").join(map(str, digits))
     total = digit = 0
     for each in text:
-        if each == "百":
-            total, digit = total + 100 * (digit or 1), 0
-        elif each in _HAN_TENS:
-            total, digit = total + _HAN_TENS[each] * (digit or 1), 0
-        else:
+        if each in _HAN_DIGITS:
             digit = _HAN_DIGITS[each]
-    return total + digit
+        else:
+            total, digit = total + _HAN_TENS[each] * (digit or 1), 0
+    return str(total + digit)

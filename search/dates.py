@@ -2,17 +2,17 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, timedelta
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..clock import day_number
 from ..numerals import with_digits
+from .date_joints import Named, joined
 from .date_readers import Form
 from .date_words import MONTHS
 from .dates_chinese import CHINESE, HAN_DAYS, with_chinese_years
-from .dates_english import DIGITS, ENGLISH, WRITTEN_DAYS, with_english_years
-from .spans import Span
+from .dates_english import DIGITS, WRITTEN_DAYS, english_forms, with_english_years
 
 DayRange: TypeAlias = tuple[int, int]
 """First and last day, both included, in days since 1970."""
@@ -20,24 +20,8 @@ LONGEST = 4_000
 """Characters of a question that are looked at."""
 
 
-class _Named(NamedTuple):
-    """The spans that one expression names, and where it stands."""
-
-    first: int
-    end: int
-    spans: list[Span]
-
-
 _LETTERS = re.compile("[a-z]", re.IGNORECASE)
 _HAN = re.compile("[\u4e00-\u9fff]")
-_JOINT = re.compile(r" ?(?:to|until|till|through|thru|up to|[-–—~]|到|直到|至) ?(?:the )?", re.IGNORECASE)
-_AND = re.compile(r" ?(?:and|和|与) ?(?:the )?", re.IGNORECASE)
-_BETWEEN = re.compile(r"(?:\bbetween (?:the )?|介于|在)$", re.IGNORECASE)
-_SINCE = re.compile(r"\bsince (?:the )?$", re.IGNORECASE)
-_UNTIL_NOW = re.compile("以来|至今|到(?:现在|目前)")
-_FROM = re.compile("[从自]从?$")
-_BEGINNING = re.compile("开始|起")
-_LOOK_BEHIND = 12
 _WRITTEN = 7
 
 
@@ -53,9 +37,9 @@ def named_days(text: str, today: date) -> list[DayRange]:
         forms += CHINESE
     if _LETTERS.search(plain):
         plain = with_english_years(plain, today)
-        forms += ENGLISH
-    joined = _joined(plain, _found(plain, forms, today), today)
-    return list(dict.fromkeys((day_number(first), day_number(last)) for each in joined for first, last in each.spans))
+        forms += english_forms(plain)
+    named = joined(plain, _found(plain, forms, today), today)
+    return list(dict.fromkeys((day_number(first), day_number(last)) for each in named for first, last in each.spans))
 
 
 def _ends_of(text: str) -> str:
@@ -63,60 +47,16 @@ def _ends_of(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\0{text[-LONGEST // 2 :]}"
 
 
-def _found(plain: str, forms: Iterable[Form], today: date) -> list[_Named]:
+def _found(plain: str, forms: Iterable[Form], today: date) -> list[Named]:
     """What the forms read, in the order of the text. What one form has read is not read again by a looser one."""
-    found: list[_Named] = []
+    found: list[Named] = []
     left = plain
     for pattern, read in forms:
         for match in list(pattern.finditer(left)):
             if spans := list(read(match, today)):
-                found.append(_Named(match.start(), match.end(), spans))
+                found.append(Named(match.start(), match.end(), spans))
                 left = left[: match.start()] + "\0" * len(match.group()) + left[match.end() :]
     return sorted(found)
-
-
-def _joined(plain: str, found: Sequence[_Named], today: date) -> list[_Named]:
-    """Two expressions with `to` between them as one span, and with `since` before one all from there to today."""
-    joined: list[_Named] = []
-    for each in found:
-        before = joined[-1] if joined else None
-        if before is not None and _is_range(plain, before, each):
-            joined[-1] = _Named(before.first, each.end, _ranges(before.spans, each.spans))
-        else:
-            joined.append(each)
-    return [_until_today(plain, each, today) for each in joined]
-
-
-def _is_range(plain: str, one: _Named, other: _Named) -> bool:
-    between = plain[one.end : other.first]
-    if len(between) > _LOOK_BEHIND:
-        return False
-    return _JOINT.fullmatch(between) is not None or (
-        _AND.fullmatch(between) is not None and _BETWEEN.search(_before(plain, one)) is not None
-    )
-
-
-def _before(plain: str, each: _Named) -> str:
-    return plain[max(0, each.first - _LOOK_BEHIND) : each.first]
-
-
-def _ranges(starts: Sequence[Span], ends: Sequence[Span]) -> list[Span]:
-    """From each start to the nearest end behind it; a year that only the end has is the start's too."""
-    found = []
-    for first, _ in starts:
-        last = min((end for begin, end in ends if begin >= first), default=None)
-        if last is not None and (last - first < timedelta(366) or len(starts) == 1):
-            found.append((first, last))
-    return found if len(ends) > 1 else found[:1]
-
-
-def _until_today(plain: str, each: _Named, today: date) -> _Named:
-    text = plain[each.first : each.end].casefold()
-    since = text.startswith("since ") or _SINCE.search(_before(plain, each)) or _UNTIL_NOW.match(plain, each.end)
-    if not since and not (_FROM.search(_before(plain, each)) and _BEGINNING.match(plain, each.end)):
-        return each
-    begun = max((first for first, _ in each.spans if first <= today), default=None)
-    return each if begun is None else each._replace(spans=[(begun, today)])
 
 
 def day_tokens(text: str) -> list[str]:

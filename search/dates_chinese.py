@@ -7,28 +7,31 @@ import re
 from datetime import date
 
 from ..numerals import HAN_COUNT
-from .date_readers import (
-    Form,
-    day_of_month,
+from .date_offsets import (
     day_of_week,
     days_away,
     days_far,
-    han_form,
     han_quarter,
     han_week,
+    past_days,
+    past_half,
+    so_long_ago,
+    weekday,
+)
+from .date_readers import (
+    Form,
+    day_of_month,
+    han_form,
     month_to_month,
     of_holiday,
     of_season,
     of_week,
     part,
     part_begun,
-    past_days,
-    past_half,
     quarter,
     rank,
-    so_long_ago,
     this_day,
-    weekday,
+    this_month,
     whole_month,
     whole_year,
 )
@@ -81,6 +84,7 @@ CHINESE: list[Form] = [
         of_holiday,
     ),
     han_form(rf"{_YEAR}今[天日]", this_day),
+    han_form(rf"{_YEAR}(?:这个?时候|此时|同期)", this_month),
     han_form(rf"{_YEAR}(?<!\d)(?P<month>\d{{1,2}}) ?月", whole_month),
     han_form(rf"(?<!\d)(?<![农阴旧]历)(?P<month>\d{{1,2}}) ?月(?:份|(?!\d){_THEN})", whole_month),
     han_form(
@@ -91,7 +95,7 @@ CHINESE: list[Form] = [
     han_form("(?<![上下两前后这])半个?(?P<unit>年|月|天|小时|钟头)[以之]?前(?!后)", so_long_ago),
     han_form("(?<![以之目当年])前(?P<count>[几])个?(?P<unit>天|周|星期|礼拜|月|年)", so_long_ago),
     han_form(
-        r"(?:最近|过去|(?<![最附接将靠远])近|这)的?(?P<count>(?<!这)1(?!\d)|[2-9]|\d{2,3}|[几数])个?"
+        r"(?:最近|过去|(?<![最附接将靠远])近|这)的?(?P<count>(?<!这)1(?!\d)|[2-9](?:-[2-9])?|\d{2,3}|[几数])个?"
         "(?P<unit>天|日|周|星期|礼拜|年|小时|(?<=个)月)(?![前后之])",
         past_days,
     ),

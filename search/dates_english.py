@@ -4,11 +4,22 @@ import re
 from datetime import date
 
 from ..numerals import COUNT, ORDINAL, counted
+from .date_offsets import (
+    days_away,
+    latest_weekend,
+    past_days,
+    quarters,
+    so_long_ago,
+    weekday,
+    weekday_away,
+    weekdays_ago,
+    weekends,
+    weeks,
+)
 from .date_readers import (
     Form,
     day_month_year,
     day_of_month,
-    days_away,
     form,
     half_year,
     month_to_month,
@@ -17,16 +28,10 @@ from .date_readers import (
     of_season,
     of_week,
     part,
-    past_days,
     quarter,
-    quarters,
     rank,
-    so_long_ago,
     this_day,
-    weekday,
-    weekday_away,
-    weekends,
-    weeks,
+    this_month,
     whole_month,
     whole_year,
 )
@@ -106,6 +111,7 @@ ENGLISH: list[Form] = [
     form(rf"\b{_MONTH}{_THE_YEAR}", whole_month),
     form(rf"{MARK}{_NUMBER_YEAR},? in {_MONTH}", whole_month),
     form(rf"\b(?:this|that|the same) day (?:in )?{_YEAR}", this_day),
+    form(rf"\b(?:this|the same) time (?:in )?{_YEAR}", this_month),
     form(rf"{MARK}{_NUMBER_YEAR} today\b", this_day),
     form(rf"{COUNT} {_UNIT} ago\b", so_long_ago),
     form(rf"{COUNT} (?P<half>and a half) {_UNIT} ago\b", so_long_ago),
@@ -122,7 +128,9 @@ ENGLISH: list[Form] = [
     form(rf"\b{_WHOLE_WEEKDAY} before last\b", weekday_away(-1)),
     form(rf"(?<!black )\b{_WHOLE_WEEKDAY} week\b", weekday_away(2)),
     form(rf"\b(?P<which>last|(?:this )?past|this|next|on|since) {_WEEKDAY}{_TO_WEEKDAY}", weekday),
+    form(rf"{COUNT} {_WHOLE_WEEKDAY}s ago\b", weekdays_ago),
     form(r"\bweekend before last\b", weekends(-2)),
+    form(r"\b(?:over|at|on|during) the weekend\b", latest_weekend),
     form(r"\blast weekend\b", weekends(-1)),
     form(r"\bthis weekend\b", weekends(0)),
     form(r"\bnext weekend\b", weekends(0, 1)),
@@ -147,28 +155,44 @@ ENGLISH: list[Form] = [
     # `in 2000 words` counts something.
     form(rf"{_IN} {_NUMBER_YEAR}(?![\w/-]|[.,]\d| (?!does\b)[a-z]{{3,20}}s\b)", whole_year),
 ]
+_WITHOUT_AGO = [each for each in ENGLISH if "ago" not in each[0].pattern]
 _CALENDAR = re.compile(
-    rf"\b(?:the )?(?:(?P<far>year|month) (?P<which_far>before last|after next)"
-    rf"|(?<!the )(?P<which>last|this|next|previous|current) (?P<unit>year|month)\b)"
-    rf"|{COUNT} (?P<units>year|month)s? ago\b",
+    r"\b(?:the )?(?:(?P<far>year|month) (?P<which_far>before last|after next)"
+    r"|(?:(?<=\bend of )|(?<=\bstart of )|(?<=\bmiddle of )|(?<=\bbeginning of ))the (?P<now>year|month)\b"
+    r"|(?<!the )(?P<which>last|this|next|previous|current) (?P<unit>year|month)\b)",
     re.IGNORECASE,
 )
+_AGO = re.compile(rf"{COUNT} (?P<unit>year|month)s? ago\b", re.IGNORECASE)
 _AWAY = {"before last": -2, "last": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "after next": 2}
+
+
+def english_forms(text: str) -> list[Form]:
+    """The forms that are worth asking of a text: counts are dear to look for, and most stand before `ago`."""
+    return ENGLISH if _says_ago(text) else _WITHOUT_AGO
 
 
 def with_english_years(text: str, today: date) -> str:
     """`text` with its relative years and months by their numbers, so that they stand in any form: `March last year`."""
+    if _says_ago(text):
+        text = _AGO.sub(lambda match: _so_long_ago(match, today), text)
     return _CALENDAR.sub(lambda match: _absolute(match, today), text)
 
 
+def _says_ago(text: str) -> bool:
+    return "ago" in text.casefold()
+
+
+def _so_long_ago(match: re.Match[str], today: date) -> str:
+    least, most = counted(match["count"])
+    return _numbered(match["unit"], -most, today) if least == most else match.group()
+
+
 def _absolute(match: re.Match[str], today: date) -> str:
-    if match["count"]:
-        least, most = counted(match["count"])
-        if least != most:
-            return match.group()
-        unit, away = match["units"], -most
-    else:
-        unit, away = match["far"] or match["unit"], _AWAY[(match["which_far"] or match["which"]).casefold()]
+    which = match["which_far"] or match["which"] or "this"
+    return _numbered(match["far"] or match["unit"] or match["now"], _AWAY[which.casefold()], today)
+
+
+def _numbered(unit: str, away: int, today: date) -> str:
     if unit.casefold() == "year":
         return f"{MARK}{today.year + away:04}"
     spans = months(today.year, today.month + away)

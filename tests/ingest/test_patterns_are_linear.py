@@ -213,7 +213,7 @@ def test_patterns_are_found_wherever_they_stand() -> None:
     """Those of rules, cues and tables are among them, and no exception is for a pattern that is gone."""
     names = {name for each in PATTERNS.values() for name, _, _ in each}
     wanted = {"memoryd.ingest.findings:_ACTION", "memoryd.ingest.mask:BY_NEEDLE", "memoryd.ingest.marks:_BOX",
-              "memoryd.search.dates:ENGLISH"}  # fmt: skip
+              "memoryd.search.dates_english:ENGLISH"}  # fmt: skip
 
     assert sum(map(len, PATTERNS.values())) > 250
     assert wanted <= names
