@@ -57,17 +57,23 @@ REFUSED = {
     ("cold", "--init"): 78,
     ("extract-metadata", "--file", "notes/memory/none.md"): 66,
 }
-_CHANGING = re.compile(r"timestamp|last_consolidation|created_at|score")
-"""What depends on the moment at which a command ran."""
+_CHANGING = re.compile(r"timestamp|last_consolidation|created_at|score|relevance")
+"""What depends on the moment at which a command ran, and on whether a daemon's language process was there yet."""
 
 
 def timeless(value):
-    """A reply without times, which differ from run to run, and so does the order of lessons, which is by time."""
+    """A reply without times, and without the order of lessons, which is by time, and of hits.
+
+    A daemon orders hits by cosines too, from the moment on when it has its language process.
+    """
     if isinstance(value, dict):
         if lessons := value.get("critical_lessons"):
             value = value | {"critical_lessons": sorted(lessons, key=lambda each: each["text"])}
         return {name: timeless(each) for name, each in value.items() if not _CHANGING.search(name)}
-    return [timeless(each) for each in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        hits = all(isinstance(each, dict) and "search_method" in each for each in value)
+        return [timeless(each) for each in (sorted(value, key=lambda hit: hit["id"]) if hits else value)]
+    return value
 
 
 def play(one):
