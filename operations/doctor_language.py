@@ -43,6 +43,8 @@ async def _chinese(language: Language, own_file: Path) -> Check:
         return failed("chinese", f"The dictionary does not load{_why(language, JIEBA)}.", _AGAIN)
     if not any(len(word) > 1 for word in words or ()):
         return failed("chinese", "The dictionary cuts wrongly.", f"Look at {own_file}: a word there may be wrong.")
+    if not _is_text(own_file):
+        return warned("chinese", "custom_dict.txt is no UTF-8 text.", "Save it as UTF-8, one word a line.")
     if own and own not in (cut or ()):
         return warned(
             "chinese", "The first word of custom_dict.txt is not cut as one.", "One word a line, without blanks."
@@ -74,6 +76,16 @@ async def _patiently(language: Language, ask: Callable[[], Awaitable[Answer | No
             return None
         await asyncio.sleep(_PAUSE_S)
     return None
+
+
+def _is_text(file: Path) -> bool:
+    """Whether it is UTF-8 without NUL, or not there."""
+    if not file.is_file():
+        return True
+    try:
+        return "\0" not in file.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        return False
 
 
 def _own_word(file: Path) -> str:

@@ -170,11 +170,11 @@ class Frequencies:
         """The count of a word or of a word's beginning (0), else `default`."""
         if word in self._own:
             return self._own[word]
-        found = self._words.get(word)
+        found = self._words.get(word) if "\0" not in word else None  # at which the trie's key would end
         return found[0][0] if found else default
 
     def __contains__(self, word: str) -> bool:
-        return word in self._own or word in self._words
+        return self.get(word) is not None
 
     def __getitem__(self, word: str) -> int | None:
         return self.get(word)

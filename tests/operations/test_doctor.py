@@ -211,6 +211,16 @@ async def test_a_word_of_ones_own_that_is_not_cut_is_told(mind, monkeypatch):
     assert (await language_checks(mind))["chinese"].state == "warn"
 
 
+@pytest.mark.parametrize("data", ["五元组\n".encode("gb18030"), b"word\0word\n"])
+async def test_own_dictionary_that_is_no_text_is_a_warning(mind, data):
+    """A custom_dict.txt in another encoding, or with a NUL in it, is named, with how to save it."""
+    (mind.workspace / "memory" / "custom_dict.txt").write_bytes(data)
+
+    check = (await language_checks(mind))["chinese"]
+
+    assert (check.state, check.message) == ("warn", "custom_dict.txt is no UTF-8 text.")
+
+
 async def test_a_language_process_that_does_not_start_fails(mind, monkeypatch):
     """Chinese is found by characters alone then, hits are ordered without cosines, and doctor says so."""
     monkeypatch.setattr("memoryd.search.language._WORKER", Path("/nowhere/worker.py"))

@@ -147,6 +147,7 @@ async def test_packed_dictionary_cuts_as_jieba_does(language: Language, tmp_path
         "用 Docker 部署 v2.1 的服务器，重启三次",
         "他来到了网易杭研大厦",
         "𠮷野家",
+        "服务\0器重启\n三次",
     ]
 
     assert [await words(language, text) for text in texts] == [list(own.cut(text)) for text in texts]
