@@ -115,9 +115,10 @@ def _why(hit: Hit, found: Found, reason: str) -> Why:
 def described(store: Store, agent: str, found: Sequence[Found]) -> list[Hit]:
     """The live facts that were found, as hits, in no order."""
     by_id = {each.fact_id: each for each in found}
+    # With + it looks only at these facts; without it an index leads it through all live facts of the agent.
     rows: list[tuple[Any, ...]] = store.execute(
         "SELECT f.id, f.text, d.category, d.importance, d.created_at, d.access_days, d.score, d.tier, d.kind"
-        " FROM derived d JOIN facts f ON f.n = d.n WHERE d.agent_id = ? AND d.state = 'live'"
+        " FROM derived d JOIN facts f ON f.n = d.n WHERE d.agent_id = ? AND +d.state = 'live'"
         " AND d.fact_id IN (SELECT value FROM json_each(?))",
         (agent, _JSON.encode(list(by_id)).decode()),
     )
