@@ -75,7 +75,7 @@ def day_of_month(match: re.Match[str], today: date) -> Iterable[Span]:
     if _is_a_verb(match):
         return []
     groups, month = match.groupdict(), month_number(match["month"])
-    first = int(groups.get("day") or 0) or rank_of(match["nth"])
+    first = int(groups["day"]) if groups.get("day") else rank_of(match["nth"])
     if (to := groups.get("to")) is None:
         return _each_year(match, today, lambda year: day(year, month, first))
     if groups["joint"].casefold() == "and" and not _BETWEEN.search(_before(match)):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import date, timedelta
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
@@ -84,6 +84,31 @@ def test_a_rank_without_a_year_is_that_of_each_recent_year(
     assert found[1] == first
     assert found[-1] == last
     assert len(found) == 14
+
+
+_SHAPES = (
+    "2025-{0}-{1}", "2025{0}{1}", "{0}/{1}/2025", "{0}.{1}.2025", "2025/{0}", "2025-W{0}", "week {0} of 2025",
+    "May {0}", "{0} May", "the {0}th of May", "May {0} to {1}", "{0}-{1} May", "{0} months ago", "past {0} weeks",
+    "last {0} days", "{0} Fridays ago", "{0}月{1}日", "{0}月{1}日到{1}日", "{0}月份", "{0}月到{1}月", "{0}月底",
+    "{0}月第{1}个周末", "{0}月第{1}天", "2025年第{0}周", "第{0}季度", "{0}天前", "{0}个月前", "{0}年前", "{0}年{1}月",
+    "最近{0}天", "{0}到{1}天前",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", _SHAPES)
+def test_a_number_that_no_calendar_has_is_no_error(shape: str) -> None:
+    """In questions and in facts: a note with `2025-03-00` in it is taken in like any other."""
+    for one, other in product(("0", "00", "13", "32", "60", "99"), repeat=2):
+        text = shape.format(one, other)
+        assert all(first <= last for first, last in spans(text, date(2026, 3, 18)))
+        assert all(len(token) == 6 for token in day_tokens(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["May 0", "00 May", "2025-03-00", "2025-00-13", "20250300", "3月0日", "0月3日", "0/0/2025"]
+)
+def test_day_and_month_nought_name_no_day(text: str) -> None:
+    assert (spans(text, date(2026, 3, 18)), day_tokens(text)) == ([], [])
 
 
 _PIECES = [
