@@ -3,8 +3,12 @@
 import asyncio
 import math
 import os
+import re
 
 import pytest
+from memoryd.clock import day_number
+from memoryd.operations.retrieve import described
+from memoryd.search import find
 
 NOTES = {
     "memory/2026-02-13.md": "- The boiler of the school was repaired by Okonkwo\n- 锅炉是小林修理的\n",
@@ -115,3 +119,25 @@ async def test_what_was_forgotten_meanwhile_is_not_answered(daemon):
     texts = [hit["text"] for hit in (await ask(daemon))["results"]]
     assert "Costs of a repaired boiler, school budget" not in texts
     assert "The boiler of the school was repaired by Okonkwo" in texts
+
+
+async def test_only_the_facts_that_were_found_are_read_to_be_shown(daemon, monkeypatch):
+    """No statement walks through all facts or places of an agent: each goes by a fact's id or row."""
+    today = day_number(daemon.clock.today())
+
+    def plans(store):
+        found, seen = find(store, QUESTION, agents=["default"], limit=5, today=today), []
+        ask = store.db.execute
+        monkeypatch.setattr(
+            store.db, "execute", lambda sql, values=(): (seen.append((sql, values)), ask(sql, values))[1]
+        )
+        assert len(described(store, "default", found)) == len(found) > 2
+        monkeypatch.undo()
+        return [str(row[3]) for sql, values in seen for row in ask(f"EXPLAIN QUERY PLAN {sql}", values)]
+
+    steps = [step for step in await daemon.memory.thread.call(plans) if re.match(r"(SCAN|SEARCH) [a-z]\b", step)]
+
+    assert [
+        step for step in steps if not re.search(r"fact_id=\?|rowid=\?|\bn=\?|\bpath=\?|\bid=\?|\bvalue=\?", step)
+    ] == []
+    assert len(steps) >= 2
