@@ -2,7 +2,7 @@
 
 A mask is `[masked:<kind>:<first 2 hex of sha256 of the secret>]`. The number of lines never changes,
 masks are left alone, and masking twice changes nothing. Which spans are secrets is told by
-`mask_rules`; a list of literal needles decides which of its rules have to look at all.
+the rules of the modules beside this one; literal needles decide which of them have to look at all.
 """
 
 import hashlib
@@ -11,10 +11,17 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from .encoding import Encoding, encoding_of
+from .mask_forms import ALWAYS, BY_FORM
+from .mask_keyed import BY_KEY
 from .mask_logins import BY_LOGIN
-from .mask_places import BY_PLACE
-from .mask_rules import ALWAYS, BY_NEEDLE, Rule, Span
-from .mask_said import BY_SENTENCE
+from .mask_numbers import ALWAYS_NUMBERS, BY_NUMBER
+from .mask_pem import BY_BLOCK
+from .mask_phrases import BY_PHRASE
+from .mask_programs import BY_PROGRAM
+from .mask_rules import Rule, Span
+from .mask_tables import BY_COLUMN
+from .mask_views import unhidden, view_of
+from .mask_web import BY_WEB
 
 MASK = re.compile(r"\[masked:[a-z_]+:[0-9a-f]{2}\]")
 _PARTS = (
@@ -58,13 +65,16 @@ _HAN_PARTS = (
 )
 """What many needles share, and what each of those in other scripts has."""
 _WINDOW = 1 << 18
+_LOOKED_AT = 120
+"""A value of so many characters may be the beginning of a longer one."""
+_RUN = re.compile(r"[^\s\"'`,;<>\x7f-\U0010ffff]*")
 _ROUNDS = 5
-_PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
-_PEM_END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
-_PEM_LINE = re.compile(r"[ \t>]*(?:[*+-][ \t]+)?")
-_PEM_BODY = re.compile(
-    r"[ \t>]*+(?:[*+-][ \t]++)?(?:[A-Za-z0-9+/=]{16,}|[A-Za-z0-9-]+: .*|=?[A-Za-z0-9+/=]{1,15})?[ \t\r]*\Z"
-)
+_VIEWS = 2
+"""A sign may hide others: `%255C%2522` is a quotation mark of JSON, coded twice."""
+_ALWAYS = (*ALWAYS, *ALWAYS_NUMBERS)
+BY_NEEDLE: tuple[tuple[tuple[str, ...], Rule], ...] = (
+    *BY_FORM, *BY_BLOCK, *BY_WEB, *BY_KEY, *BY_COLUMN, *BY_LOGIN, *BY_NUMBER, *BY_PHRASE, *BY_PROGRAM,
+)  # fmt: skip
 _CARRIED = 1024
 """So many bytes before a window's end are looked at again with the next one: a key may end one, its value begin it."""
 _LONG_LINE = 1 << 16
@@ -138,17 +148,17 @@ def _carry(window: bytes, encoding: Encoding) -> int:
 
 
 def _mask_once(text: str) -> tuple[str, int]:
-    lower = text.lower()
-    count = 0
-    if "private key" in lower:
-        text, count = _mask_pem(text)
-    spans: list[Span] = []
-    for rule in _rules_for(lower):
-        spans.extend(rule(text))
-    if not spans:
-        return text, count
-    text, replaced = _replaced(text, spans)
-    return text, count + replaced
+    spans = _found(text, _VIEWS)
+    return _replaced(text, spans) if spans else (text, 0)
+
+
+def _found(text: str, views: int) -> list[Span]:
+    """The secrets of a text, and those that show when its hiding signs are taken off, again in what then shows."""
+    spans = [span for rule in _rules_for(text.lower()) for span in rule(text)]
+    view = view_of(text) if views else None
+    if view is not None:
+        spans += [(*view.there(start, end), kind) for start, end, kind in _found(view.text, views - 1)]
+    return spans
 
 
 def _rules_for(lower: str) -> list[Rule]:
@@ -157,14 +167,18 @@ def _rules_for(lower: str) -> list[Rule]:
     missing = tuple([part for part in parts if part not in lower])
     if parts is _PARTS:
         missing += _HAN_PARTS
-    return [*ALWAYS, *(rule for needles, rule in _needles_without(missing) if any(map(lower.__contains__, needles)))]
+    return [
+        *ALWAYS,
+        *ALWAYS_NUMBERS,
+        *(rule for needles, rule in _needles_without(missing) if any(map(lower.__contains__, needles))),
+    ]
 
 
 @lru_cache(maxsize=1024)
 def _needles_without(missing: tuple[str, ...]) -> list[tuple[list[str], Rule]]:
     """The rules with those of their needles that have none of these parts."""
     found: list[tuple[list[str], Rule]] = []
-    for needles, rule in (*BY_NEEDLE, *BY_PLACE, *BY_LOGIN, *BY_SENTENCE):
+    for needles, rule in BY_NEEDLE:
         left = [each for each in needles if not any(part in each for part in missing)]
         if left:
             found.append((left, rule))
@@ -172,79 +186,43 @@ def _needles_without(missing: tuple[str, ...]) -> list[tuple[list[str], Rule]]:
 
 
 def _replaced(text: str, spans: list[Span]) -> tuple[str, int]:
-    """Replace spans from left to right; of overlapping ones the first and longest counts, and masks stay."""
-    spans.sort(key=lambda span: (span[0], -span[1]))
-    taken = [(match.start(), match.end()) for match in MASK.finditer(text)] if "[masked:" in text else []
+    """Replace spans from left to right; of those that overlap all is one secret, and masks stay."""
+    masks = [match.span() for match in MASK.finditer(text)] if "[masked:" in text else []
     out: list[str] = []
-    at = count = mask = 0
-    for start, end, kind in spans:
-        while mask < len(taken) and taken[mask][1] <= start:
-            mask += 1
-        if start < at or (mask < len(taken) and taken[mask][0] < end):
-            continue
+    at = count = 0
+    for start, end, kind in _joined([_whole(text, span) for span in spans], masks):
         secret = text[start:end]
-        breaks = "\n" * secret.count("\n")
-        out += (text[at:start], mask_of(kind, secret), breaks)
+        out += (text[at:start], mask_of(kind, unhidden(secret)), "\n" * secret.count("\n"))
         at = end
         count += 1
     out.append(text[at:])
     return "".join(out), count
 
 
-def _mask_pem(text: str) -> tuple[str, int]:
-    """Mask private keys line by line, list and quote marks kept; one without an end goes on while lines look it."""
-    if _PEM_BEGIN.search(text) is None:
-        return text, 0
-    out: list[str] = []
-    inside = False
-    closes = 0
-    count = 0
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        begins = _PEM_BEGIN.search(line)
-        if begins is not None and not inside:
-            ends = _PEM_END.search(line, begins.end())
-            if ends is not None:  # the whole key on one line, as JSON writes it
-                out.append(
-                    line[: begins.start()]
-                    + mask_of("private_key", line[begins.start() : ends.end()])
-                    + line[ends.end() :]
-                )
-                count += 1
-                continue
-            inside, closes = True, _closing_line(lines, number)
-            out.append(line[: begins.start()] + mask_of("private_key", line[begins.start() :].rstrip()) + _tail(line))
-            count += 1
+def _whole(text: str, span: Span) -> Span:
+    """A span to the end of its run: of a long value a rule looks at the beginning only, and all of it is the secret."""
+    start, end, kind = span
+    if end - start < _LOOKED_AT:
+        return span
+    run = _RUN.match(text, end)
+    return start, run.end() if run else end, kind
+
+
+def _joined(spans: list[Span], masks: list[tuple[int, int]]) -> Iterator[Span]:
+    """Spans in order, overlapping ones as one with the kind of the first and longest, none that touches a mask."""
+    spans.sort(key=lambda span: (span[0], -span[1]))
+    last: Span | None = None
+    mask = 0
+    for start, end, kind in spans:
+        while mask < len(masks) and masks[mask][1] <= start:
+            mask += 1
+        if mask < len(masks) and masks[mask][0] < end:
             continue
-        if inside and (number <= closes or (closes < 0 and _PEM_BODY.match(line))):
-            if line.strip():
-                out.append(_masked_line(line))
-                count += 1
-            else:
-                out.append(line)
-            inside = number != closes
+        if last is not None and start < last[1]:
+            last = (last[0], max(last[1], end), last[2])
             continue
-        inside = False
-        out.append(line)
-    return "\n".join(out), count
-
-
-def _closing_line(lines: list[str], begun: int) -> int:
-    for number in range(begun + 1, min(len(lines), begun + 400)):
-        if _PEM_END.search(lines[number]):
-            return number
-        if _PEM_BEGIN.search(lines[number]):
-            return -1
-    return -1
-
-
-def _masked_line(line: str) -> str:
-    lead = _PEM_LINE.match(line)
-    start = lead.end() if lead else 0
-    if MASK.fullmatch(line[start:].rstrip()):
-        return line
-    return line[:start] + mask_of("private_key", line[start:].rstrip()) + _tail(line)
-
-
-def _tail(line: str) -> str:
-    return line[len(line.rstrip()) :]
+        if last is not None:
+            yield last
+        last = (start, end, kind)
+    if last is not None:
+        yield last

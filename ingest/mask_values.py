@@ -1,6 +1,7 @@
 """Whether a value looks like a secret rather than like prose, a placeholder or a name."""
 
 import re
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from .cues import word_set
@@ -8,7 +9,7 @@ from .cues import word_set
 KeyKind: TypeAlias = Literal["password", "secret", "token", "api_key", "secret_key", "private_key", "seed_phrase"]
 
 _PLACEHOLDER = re.compile(
-    r"[<{\[]|\$|%[A-Za-z_]+%|\*{3,}|\.{3}|…|•{3,}|#\{"
+    r"[<{\[]|&lt;|&#|\$|%[A-Za-z_]+%|\*{3,}|\.{3}|…|•{3,}|#\{"
     r"|(?:^|[^a-z])(?:your|my|the|some|any|insert|enter|put|replace|paste|add)[-_ ]"
     r"|example|placeholder|changeme|change[-_]me|redacted|dummy|sample|todo|fixme|foobar|not[-_ ]a[-_ ]real"
     r"|^x{3,}|x{6,}|^y{3,}$|^-+$|^_+$|^\.+$|^\?+$",
@@ -18,11 +19,11 @@ _COUNTED = re.compile(r"(?:0?1234567890?|0?123456789?|012345|123456|abcdef(?:ghi
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _CODE = re.compile(
     r"\(|^(?:process\.env|os\.environ|env\.|secrets?\.|config\.|settings\.|self\.|this\.|vault:|op://|file:"
-    r"|https?://|keyring:|!(?:vault|secret|env|ref|sub)\b)"
+    r"|https?://|\S*/aws4_request|(?:arn|urn|fileb|keyring):|!(?:vault|secret|env|ref|sub)\b)"
     r"|^(?:~|\.{1,2})?/[\w.~-]+|^[A-Za-z]:\\|^[\w-]+\.(?:md|txt|py|json|ya?ml|toml|env|pem|key|conf|ini|sh|js|ts)$",
     re.IGNORECASE,
 )
-_DATE = re.compile(r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?$|\d{1,2}:\d{2}(?::\d{2})?$")
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?$|\d{4}-?\d{2}-?\d{2}T\d{2}:?\d{2}|\d{1,2}:\d{2}(?::\d{2})?$")
 _AMOUNT = re.compile(
     r"[~≈<>]?[\d.,]+(?:[kKmMgGbB%]|ms|s|h|min|kB|KB|MB|GB|d|x)?$|\d+[/-]\d+$|v?\d+(?:\.\d+)+$"
     r"|[$€¥]\d"
@@ -49,6 +50,29 @@ _OF_SENTENCES = word_set(
     """
 )
 """Words of a sentence about a password, which no pass phrase has."""
+_OF_PROSE = _OF_SENTENCES | word_set(
+    """
+        already also always am any are be because been being best better both by case cannot character come comes
+        contain contains current do does doing don down each either else enough even every few file first five four
+        full given good great had has have he her his how i if in into it its just keep kept kind last later least
+        let like line list long longer make makes many me mine much must need never nine none nor not nothing now off
+        once one only onto or other our out over own per plus probably random read same sensitive sentence she short
+        since six so some somebody somewhere soon still ten than that their them then there these they this those
+        three to today together too two under up us very want was we well were what when where which while who why
+        will with without word words would write written wrong yet you your about after again along always around
+        before behind below between during inside instead near outside quite rather really seven eight several
+        through toward until upon whenever whether whose within calls called choose chosen pick picked type typed
+        enter entered remember remembered forget forgotten save share shared keeps uses easy hard simple available
+        """
+)
+"""Words that a sentence about a pass phrase has, and that hardly a pass phrase has."""
+_HYPHENED = re.compile(r"[a-z]+(?:-[a-z]+){3,9}")
+_JOINED = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+")
+_RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_HEX = re.compile(r"[0-9a-fA-F-]+")
+_UNITS = word_set(
+    "h m s d w y ms min sec hr k kb mb gb tb g kg km cm mm m x p px fps hz khz mhz ghz v a q e st nd rd th"
+)
 _MATERIAL = re.compile(r"[A-Za-z0-9_+=-]{20,512}")
 _PROSE_ENDS = ("ed", "ing", "ion", "ions", "able", "ible", "ment", "ness", "ity", "ous", "ful", "less", "ally", "ies")
 
@@ -104,10 +128,40 @@ def is_key_material(value: str) -> bool:
     return sum(map(str.isalpha, re.split("[-_]", value))) <= 1
 
 
+def is_mixed(value: str) -> bool:
+    """Whether a value has both letters and digits."""
+    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+
+
+def is_random(value: str) -> bool:
+    """Whether a value reads like drawn by lot: no word or name in it, no number with a unit, no hash.
+
+    For places where nothing but the value itself says that it is a secret.
+    """
+    if len(value) < 8 or not is_mixed(value) or _HEX.fullmatch(value):
+        return False
+    runs = _RUNS.findall(value)
+    changes = sum(_class(one) != _class(other) for one, other in pairwise(value))
+    return max(map(len, runs)) <= 3 and changes >= 3 and not value.isupper() and not _UNITS.issuperset(runs)
+
+
+def is_pass_phrase(words: str) -> bool:
+    """Whether words in small letters, blanks or hyphens between, are a pass phrase and no sentence about one."""
+    parts = words.replace("-", " ").split()
+    told = sum(part in _PROSE_WORDS or part.endswith(_PROSE_ENDS) for part in parts)
+    return 4 <= len(parts) <= 10 and _OF_PROSE.isdisjoint(parts) and len(set(parts)) > 2 and told * 3 <= len(parts)
+
+
+def _class(char: str) -> int:
+    return 0 if char.isdigit() else 1 if char.isupper() else 2 if char.isalpha() else 3
+
+
 def _spaced(value: str, kind: KeyKind) -> bool:
     words = value.split()
     if kind != "password" or len(words) > 8:
         return False
+    if value.islower() and value.replace(" ", "").isalpha() and value.isascii():
+        return is_pass_phrase(value)
     if len(words) > 2 and any(map(str.isdigit, words)) and _OF_SENTENCES.isdisjoint(value.lower().split()):
         return True
     return any(any(c.isdigit() for c in word) and any(c.isalpha() for c in word) for word in words)
@@ -136,6 +190,8 @@ def _alphabetic(value: str, kind: KeyKind, *, strict: bool, alone: bool) -> bool
     low = value.lower()
     if low in _PROSE_WORDS or low.endswith(_PROSE_ENDS):
         return False
+    if kind == "password" and _HYPHENED.fullmatch(value):
+        return is_pass_phrase(value)
     symbols = any(not c.isalnum() and c not in "-_./'’" for c in value)
     mixed = any(c.isupper() for c in value[1:]) and any(c.islower() for c in value)
     if symbols and len(value) >= 6:
@@ -146,4 +202,4 @@ def _alphabetic(value: str, kind: KeyKind, *, strict: bool, alone: bool) -> bool
         return False
     if kind == "password":
         return len(value) >= 6 and re.fullmatch(r"[A-Za-z]+", value) is not None
-    return len(value) >= 20
+    return len(value) >= 20 and _JOINED.fullmatch(value) is None

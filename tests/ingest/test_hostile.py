@@ -25,6 +25,12 @@ _REPEATS = {
     "base64": "aws a/B1", "private keys": "-----BEGIN RSA PRIVATE KEY----- ", "chinese": "密码是", "letters": "a",
     "bots": "123456789:", "logins": "login: a / ", "recovery codes": "backup codes: ", "networks": "wifi key ",
     "door codes": "door code*`*", "seed words": "seed phrase abcd ", "elements": "<password>", "net use": "net use a ",
+    "cookies": "cookie: session=Vq8rLm3xTz; ", "crumbs": "cookie: a=", "escapes": '{\\"password\\": \\"Vq8rLm3x\\"}',
+    "percent signs": "password%3D", "invisible": "password: Vq8r\u200bLm3x ", "columns": "password,token\n",
+    "aligned": "password  token\n", "said before": "Vq8rLm3x is the password ", "said in chinese": "Vq8rLm3x是密码",
+    "cards": "4539 1488 ", "digits": "4", "tags": "password</b><b>", "below": "password:\n\n", "backslashes": "\\",
+    "one-time codes": "your code is ", "creds": "creds a:", "credentials": "login a b c ", "entities": "&quot;",
+    "pass phrases": "passphrase is abc def ghi ", "qualified": "password for a ", "accounts": "AC" + "0" * 32 + " ",
 }  # fmt: skip
 
 
@@ -103,15 +109,22 @@ def test_an_open_private_key_across_windows_is_masked() -> None:
     assert b"free words" in masked
 
 
-def test_a_long_value_is_masked_to_its_end() -> None:
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [("secret_key: ", " and more"), ('"authToken": "', '", "x": 1'), ("set the token to ", " today"),
+     ("Cookie: sid=", "; a=b"), ("creds mira:", " here"), ("token: `", "`"), ("login: mira / ", " it is"),
+     ("", " is the token now")],
+)  # fmt: skip
+def test_a_long_value_is_masked_to_its_end(before: str, behind: str) -> None:
     """What was judged by its head is masked whole: no tail of a long key stays."""
     value = "aB3" + "x7Kq9" * 400
 
-    masked, count = mask_text(f"secret_key: {value} and more")
+    masked, count = mask_text(before + value + behind)
 
     assert count == 1
     assert "x7Kq9" not in masked
-    assert masked.endswith(" and more")
+    assert masked.startswith(before + "[masked:")
+    assert masked.endswith("]" + behind)
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16"])

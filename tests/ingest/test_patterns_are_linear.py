@@ -212,7 +212,7 @@ def test_no_pattern_takes_more_than_linear_time(module: str) -> None:
 def test_patterns_are_found_wherever_they_stand() -> None:
     """Those of rules, cues and tables are among them, and no exception is for a pattern that is gone."""
     names = {name for each in PATTERNS.values() for name, _, _ in each}
-    wanted = {"memoryd.ingest.findings:_ACTION", "memoryd.ingest.mask:BY_NEEDLE", "memoryd.ingest.marks:_BOX",
+    wanted = {"memoryd.ingest.findings:_ACTION", "memoryd.ingest.mask:BY_FORM", "memoryd.ingest.marks:_BOX",
               "memoryd.search.dates_english:ENGLISH"}  # fmt: skip
 
     assert sum(map(len, PATTERNS.values())) > 250
