@@ -68,7 +68,7 @@ def _of_search(memory: Memory) -> Iterator[Problem]:
     if memory.language.failed:
         yield Problem(
             "language",
-            f"The language process does not start: {LOSS[JIEBA]}, and {LOSS[SCIKIT]}.",
+            f"The language process does not run: {LOSS[JIEBA]}, and {LOSS[SCIKIT]}.",
             "See: memoryd doctor; it is tried again by itself.",
         )
     for name, why in memory.language.missing.items():

@@ -25,7 +25,7 @@ UNUSED_S = 600.0
 WORDS_S, COSINES_S = 0.02, 0.03
 """A question goes on without its words, without cosines, after this time [s]."""
 RETRY_S = 600.0
-"""After a failed start the next one is tried this much later at the earliest [s]."""
+"""After a failed start the next one is tried this much later at the earliest, as after two losses within it [s]."""
 QUESTION_LIMIT = 2_000
 """Characters of a question that are cut into words."""
 
@@ -47,6 +47,8 @@ class Language:
         self._ending: set[asyncio.Task[int]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._failed_at: float | None = None
+        self._lost_at: float | None = None
+        self._closed = False
         self.missing: dict[str, str] = {}
         """Libraries that the process could not load, with the reason."""
 
@@ -57,7 +59,7 @@ class Language:
 
     @property
     def failed(self) -> bool:
-        """Whether the last start failed."""
+        """Whether the last start failed, or the process was lost again soon after it."""
         return self._failed_at is not None and self._process is None
 
     @staticmethod
@@ -94,7 +96,8 @@ class Language:
         return self._process is not None
 
     async def close(self) -> None:
-        """End the process."""
+        """End the process; none is started any more."""
+        self._closed = True
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
@@ -105,6 +108,8 @@ class Language:
 
     def _used(self) -> None:
         """Put the end off."""
+        if self._closed:
+            return
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(self._unused_s, self._end)
@@ -133,15 +138,22 @@ class Language:
         return None
 
     def _lost(self, process: LanguageProcess) -> None:
-        if self._process is process:
-            how = "ended" if process.ended else "answers no more"
+        if self._process is not process:
+            return
+        now, before = asyncio.get_running_loop().time(), self._lost_at
+        self._lost_at = now
+        how = "ended" if process.ended else "answers no more"
+        if before is None or now > before + RETRY_S:
             log.warning("The language process %s; it is started anew.", how)
-            self._end()
+        else:
+            self._failed_at = now  # else a text that it dies of would cost every question a start
+            log.warning("The language process %s again; it is started anew in %d min.", how, RETRY_S // 60)
+        self._end()
 
     def _start(self, wanted: tuple[str, ...]) -> None:
         loop = asyncio.get_running_loop()
         is_recent = self._failed_at is not None and loop.time() < self._failed_at + RETRY_S
-        if not is_recent and (self._starting is None or self._starting.done()):
+        if not is_recent and not self._closed and (self._starting is None or self._starting.done()):
             self._starting = loop.create_task(self._load(wanted))
 
     async def _load(self, wanted: tuple[str, ...]) -> None:

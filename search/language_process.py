@@ -14,6 +14,8 @@ QUEUE = 8
 """How many questions may wait for it; one more goes on without an answer at once."""
 HANGS_S = 30.0
 """A process that owes an answer for so long gives none any more [s]; reading the dictionary anew takes some seconds."""
+START_S = 120.0
+"""So long a start may take [s]: a second or two, more on a slow disk."""
 
 _JSON = msgspec.json.Encoder()
 
@@ -36,14 +38,15 @@ class LanguageProcess:
 
     @classmethod
     async def start(cls, arguments: Sequence[str]) -> "LanguageProcess":
-        """Run Python with these arguments; raises OSError or EOFError when nothing comes that is ready."""
+        """Run Python with these arguments; raises OSError or EOFError when none is ready in time."""
         pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
         one = cls(
             await asyncio.create_subprocess_exec(sys.executable, *arguments, stdin=pipe, stdout=pipe, stderr=nothing)
         )
         try:
-            if await one._line() != READY:
-                raise EOFError
+            async with asyncio.timeout(START_S):
+                if await one._line() != READY:
+                    raise EOFError
         except BaseException:
             await one.kill()
             raise
@@ -64,9 +67,10 @@ class LanguageProcess:
         """The answer to one request; None when it does not come within `limit_s`. It may still come, for nobody."""
         if self.ended or len(self._waiting) >= QUEUE or self._process.stdin is None:
             return None
+        line = _JSON.encode(request) + b"\n"
         answer: asyncio.Future[Any] = self._loop.create_future()
         self._waiting.append(_Waiting(self._loop.time(), answer))
-        self._process.stdin.write(_JSON.encode(request) + b"\n")
+        self._process.stdin.write(line)
         done, _ = await asyncio.wait([answer], timeout=limit_s)
         return answer.result() if done else None
 

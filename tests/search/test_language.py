@@ -209,6 +209,60 @@ async def test_broken_process_is_no_error(language: Language, caplog: pytest.Log
     assert "The language process ended; it is started anew." in caplog.messages
 
 
+async def test_process_that_ends_again_soon_is_let_be(
+    language: Language, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A text that it dies of does not cost every question a start: after the second end it waits ten minutes."""
+    for _ in range(2):
+        await cosines(language)
+        assert language.pid is not None
+        os.kill(language.pid, 9)
+        await asyncio.sleep(0.05)
+        assert await language.cosines(KETTLE) is None
+
+    assert not await language.ready()
+    assert language.failed
+    assert "The language process ended again; it is started anew in 10 min." in caplog.messages
+    monkeypatch.setattr(language_module, "RETRY_S", 0)
+    assert await language.cosines(KETTLE) is None
+    assert await cosines(language)
+    assert not language.failed
+
+
+async def test_closed_one_starts_nothing(language: Language) -> None:
+    """Not even for a question that was under way; nor does a start that was under way come to its end."""
+    assert await language.cosines(KETTLE) is None
+    await language.close()
+
+    assert await language.cosines(KETTLE) is None
+    assert language.pid is None
+
+
+async def test_start_that_hangs_is_given_up(
+    language: Language, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It would keep `doctor` waiting, and every later start."""
+    script = tmp_path / "worker.py"
+    script.write_text("import time; time.sleep(60)")
+    monkeypatch.setattr(language_module, "_WORKER", script)
+    monkeypatch.setattr(language_process, "START_S", 0.2)
+    hanging = Language(tmp_path / "cache", tmp_path / "none")
+
+    assert await hanging.cosines(KETTLE) is None
+    assert not await hanging.ready()
+    assert hanging.failed
+    await hanging.close()
+
+
+async def test_request_that_is_no_text_takes_no_others_answer(language: Language) -> None:
+    """Half a character cannot be sent; the next question gets its own answer."""
+    await words(language, "浏览器")
+    with pytest.raises(UnicodeEncodeError):
+        await language.words("浏览器\ud800")
+
+    assert await words(language, "数据库") == ["数据库"]
+
+
 async def test_slow_process_keeps_nobody_waiting(language: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question goes on at its limit, one more than may wait at once; what answers again is used again."""
     await words(language, "浏览器")
