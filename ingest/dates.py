@@ -26,7 +26,6 @@ _LEADING = re.compile(
 _MAY_LEAD = frozenset("[(（【~≈约" + "".join(part[0] for part in _PARTS.split("|")))
 """With one of these, a digit or a blank begins whatever `_LEADING` matches."""
 _ANYWHERE = re.compile(rf"(?:(?P<part>{_PARTS})\s?)?(?:{_DIGITS}|{_BARE}|{_HAN}){_AM_PM}?")
-_DAY_PART_LEAD = re.compile(rf"(?:{_PARTS})\s?\d")
 
 _YEAR, _DAY = r"(?P<year>\d{4})(?!\d)", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _MONTHS = (

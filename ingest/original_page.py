@@ -21,7 +21,8 @@ def read_original(lines: list[str]) -> tuple[list[str], list[int]]:
     own = _own_lines(lines)
     if not own:
         return lines, []
-    plain = ["" if number in own else _without_mark(line) for number, line in enumerate(lines)]
+    not_memory = {*own}
+    plain = ["" if number in not_memory else _without_mark(line) for number, line in enumerate(lines)]
     return plain, own
 
 

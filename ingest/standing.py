@@ -20,18 +20,30 @@ _LEAST_WORDS, _LEAST_CHARACTERS = 2, 4
 """A part of a text counts from so many words, or characters without blanks, on: a lone word is no sentence."""
 
 
-@lru_cache(maxsize=1024)
+_REMEMBERED = 500
+"""Characters of a text that is remembered with many others: what stands in a text may be 150 times as long."""
+
+
 def standing_in(text: str) -> frozenset[str]:
     """The fact texts that stand in a text: itself, its paragraphs and lines, runs of its sentences, what it repeats.
 
     With and without the marks around them. Words within a sentence are no sentence of their own.
     """
+    return _of_short(text) if len(text) <= _REMEMBERED else _of_long(text)
+
+
+def _found(text: str) -> frozenset[str]:
     given = text.replace("\0", "\ufffd")
     # What is a secret depends on what stands around it: a sentence alone may have none.
     said = {each for kind in {given, mask_text(given)[0]} for each in _units(kind)}
     whole = {each for unit in said for each in (unit, unit.strip(_AROUND), *_repeated(unit))}
     parts = {part for unit in said for part in _parts(unit)}
     return frozenset(each for each in whole | parts if has_words(each))
+
+
+_of_short = lru_cache(maxsize=512)(_found)
+# A command asks of the same text twice: before it runs, and within its transaction.
+_of_long = lru_cache(maxsize=2)(_found)
 
 
 def _units(text: str) -> set[str]:

@@ -39,6 +39,11 @@ class Guard:
         """Whether a text, or JSON with texts in it, names of fields too, says a sentence that was forgotten."""
         return bool(self._gone) and any(map(self._says, _texts(value)))
 
+    def refuse(self, said: Iterable[str]) -> None:
+        """Raise `UsageError` if one of the texts says a sentence that was forgotten; JSON is looked into."""
+        if self._gone and any(self.stops([text, _decoded(text)]) for text in said):
+            raise UsageError("This sentence was forgotten and stays so.", "Leave it out, or say it in other words.")
+
     def masked(self, value: Any) -> Any:
         """The value with each text that `stops` masked whole, so that the order of tombstones makes no difference."""
         if isinstance(value, str):
@@ -49,13 +54,6 @@ class Guard:
 
     def _says(self, text: str) -> bool:
         return any(fact_id(self._agent, each) in self._gone for each in standing_in(text))
-
-
-def refuse_forgotten(store: Store | Tx, agent_id: str, said: Iterable[str]) -> None:
-    """Raise `UsageError` if one of the texts says a sentence that was forgotten; JSON is looked into."""
-    guard = Guard(store, agent_id)
-    if any(guard.stops([text, _decoded(text)]) for text in said):
-        raise UsageError("This sentence was forgotten and stays so.", "Leave it out, or say it in other words.")
 
 
 def mask_free_text(store: Store, agents: Iterable[str] | None = None) -> None:

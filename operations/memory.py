@@ -23,7 +23,7 @@ from ..sync.service import SyncService
 from .asking import Asking, Turn
 from .connection import connected
 from .critical import agent_numbers
-from .forgotten_words import FreeText, refuse_forgotten
+from .forgotten_words import FreeText, Guard
 from .former import missing_of_former
 from .intake import Intake
 from .opening import existing_workspace, open_store
@@ -202,8 +202,9 @@ class Memory:
 
     async def _refuse_forgotten(self, request: Request) -> None:
         if request.said and not request.only_reads:
-            check = partial(refuse_forgotten, agent_id=request.agent_id, said=request.said)
-            await self.thread.call(check, priority=Priority.READ)
+            guard = await self.thread.call(partial(Guard, agent_id=request.agent_id), priority=Priority.READ)
+            # A long text takes half a second, in which others may ask.
+            await asyncio.to_thread(guard.refuse, request.said)
 
     def _refuse_case_twin(self, agent: str) -> None:
         """Ids that differ by case only are refused: on some file systems they would share one page."""

@@ -12,7 +12,7 @@ from ..store.thread import Priority
 from ..store.versions import state_fact
 from ..tiers.changes import now_as_date, withdraw_links
 from .claims import claim
-from .forgotten_words import refuse_forgotten
+from .forgotten_words import Guard
 from .memory import Memory
 from .replies import StoreReply
 from .requests import StoreRequest
@@ -60,7 +60,7 @@ def _write(store: Store, request: StoreRequest, mention: ParsedMention) -> None:
     agent_id = request.agent_id
     with store.transaction() as tx:
         # Asked before the command ran, too; but a forget may have come between.
-        refuse_forgotten(tx, agent_id, [request.text])
+        Guard(tx, agent_id).refuse([request.text])
         state_fact(
             tx, agent_id, mention.text, mention.category, mention.importance, mention.metadata, kind=mention.kind,
             task_state=mention.task_state, date=_said_again(tx, agent_id, mention),

@@ -48,10 +48,9 @@ def joined(plain: str, found: Sequence[Named], today: date) -> list[Named]:
 def _refined(plain: str, found: Sequence[Named]) -> Iterator[Named]:
     """A week of which one weekday is named as that day, the week of a day as all of it."""
     weeks = [each if (day := _weekday_in(plain, each)) is None else day for each in found]
-    for each in weeks:
-        if any(each is not other and other.first <= each.first and each.end <= other.end for other in weeks):
-            continue  # the weekday, which some form has read by itself
-        yield _widened(plain, each)
+    for before, each, behind in zip([None, *weeks], weeks, [*weeks[1:], None], strict=False):
+        if not any(other and other.first <= each.first and each.end <= other.end for other in (before, behind)):
+            yield _widened(plain, each)  # else it is the weekday, which some form has read by itself
 
 
 def _widened(plain: str, each: Named) -> Named:

@@ -68,8 +68,8 @@ def day_tokens(text: str) -> list[str]:
     found: dict[str, None] = {}
     for pattern, read in (*DIGITS, *WRITTEN_DAYS, *HAN_DAYS):
         for match in pattern.finditer(plain):
-            for span in read(match, _LEAP_DAY):
-                found |= {f"#{day:%m-%d}": None for day in span}
+            for day in {(day.month, day.day) for span in read(match, _LEAP_DAY) for day in span}:
+                found["#{:02}-{:02}".format(*day)] = None
         plain = pattern.sub("\0", plain)
     return list(found)
 

@@ -4,7 +4,7 @@ Nothing here raises for a day that does not exist or a year that nobody remember
 """
 
 from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import TypeAlias
 
@@ -82,11 +82,6 @@ def recent_years(today: date) -> range:
     return range(today.year + 1, today.year - YEARS_BACK - 1, -1)
 
 
-def latest_begun(today: date, of_year: Callable[[int], list[Span]]) -> list[Span]:
-    """The latest span of `of_year` that has begun."""
-    return next(([span] for year in recent_years(today) for span in of_year(year) if span[0] <= today), [])
-
-
 def latest_over(today: date, of_year: Callable[[int], list[Span]]) -> list[Span]:
     """The latest span of `of_year` that is over."""
     return next(([span] for year in recent_years(today) for span in of_year(year) if span[1] < today), [])
@@ -155,12 +150,6 @@ def past(today: date, most: int, unit: str) -> list[Span]:
     days = {"hour": -(-most // 24), "minute": 0, "day": most, "week": 7 * most}
     since = days_from(today, -days[unit]) if unit in days else month_back(today, most * (12 if unit == "year" else 1))
     return [(since, today)]
-
-
-def each_year(years: range | list[int], of_year: Callable[[int], list[Span]]) -> Iterator[Span]:
-    """The spans of each of the years."""
-    for year in years:
-        yield from of_year(year)
 
 
 def _halves_ago(today: date, count: int, unit: str) -> list[Span]:

@@ -1,5 +1,8 @@
 """A MEMORY.md that the original wrote says what its hot state says, in the same words, and nothing about itself."""
 
+import time
+
+from memoryd.ingest.original_page import read_original
 from memoryd.ingest.parse import parse_note
 
 HEAD = "# MEMORY.md - Long-Term Context\n\n*This file is auto-generated from hot memory state.*\n\n---\n\n"
@@ -34,3 +37,13 @@ def test_a_page_of_a_persons_own_is_read_as_it_stands():
         said = {each.text for each in parsed(text, is_page=is_page).mentions}
         assert "[Feb 11] The kiln was lit" in said
         assert "[craft/wood] Measure twice" in said
+
+
+def test_a_page_that_ends_again_and_again_is_read_in_linear_time():
+    """Twenty thousand last lines."""
+    began = time.process_time()
+
+    _, own = read_original([*HEAD.splitlines(), *["*Generated: 2026-02-13 10:00*"] * 20_000])
+
+    assert len(own) == 20_002
+    assert time.process_time() - began < 1

@@ -4,8 +4,11 @@ A door is a field of an operation whose words would stay, or a way in beside the
 rows of other devices. A new field without a place in these tables fails.
 """
 
+import asyncio
 import json
+import threading
 import time
+import tracemalloc
 
 import msgspec
 import pytest
@@ -13,6 +16,7 @@ from memoryd.errors import UsageError
 from memoryd.ingest.standing import standing_in
 from memoryd.model import HotItemRow, TreeNodeRow
 from memoryd.operations import tree_words
+from memoryd.operations.forgotten_words import Guard
 from memoryd.operations.table import OPERATIONS
 from memoryd.store.fold import fold
 
@@ -158,6 +162,39 @@ def test_a_long_text_is_looked_through_quickly(piece):
 def test_many_sentences_give_a_bounded_number_of_candidates():
     """Some sixteen a sentence."""
     assert len(standing_in("".join(f"Sentence {n} here. " for n in range(5_000)))) < 100_000
+
+
+def test_long_texts_are_not_remembered():
+    """What stands in a text may be 150 times as long: a day's talk would fill the daemon's memory."""
+    tracemalloc.start()
+    try:
+        for n in range(60):
+            standing_in(" ".join(f"It is day {n}, hour {hour}. We talk." for hour in range(60)))
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert kept < 2_000_000
+
+
+async def test_others_are_answered_while_a_long_text_is_looked_through(bereft, monkeypatch):
+    """The store thread gives the ids; what is compared with them is found elsewhere."""
+    looked, answered = threading.Event(), threading.Event()
+    stops = Guard.stops
+
+    def slowly(guard, value):
+        if not looked.is_set():
+            looked.set()
+            assert answered.wait(20)
+        return stops(guard, value)
+
+    monkeypatch.setattr(Guard, "stops", slowly)
+    storing = asyncio.ensure_future(bereft.ask("store", text="A door", category="home"))
+    assert await asyncio.to_thread(looked.wait, 20)
+
+    assert await bereft.ask("retrieve", query="door") == []
+    answered.set()
+    await storing
 
 
 @pytest.mark.parametrize("text", WORDINGS)
