@@ -25,7 +25,7 @@ _NUMBER = re.compile(
 FULL_DAYS = 31
 """A named span of so many days tells as much as a single day, a longer one the less the longer it is."""
 SOON_DAYS = 14
-SOON_AFTER = 0.3
+SOON_AFTER = 0.2
 """What happened is often written down later: what a day so soon behind a named span tells beside one within it."""
 
 

@@ -71,9 +71,11 @@ def days_from(today: date, days: int) -> date:
 
 
 def month_back(today: date, count: int) -> date:
-    """The same day of the month so many months ago, or the last of that month."""
+    """The same day of the month so many months ago, or the last of that month; none before the first year."""
     spans = months(today.year, today.month - count)
-    first, last = spans[0] if spans else (today, today)
+    if not spans:
+        return date(FIRST_YEAR, 1, 1)
+    first, last = spans[0]
     return first + timedelta(min(today.day, last.day) - 1)
 
 

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memoryd.search.dates import day_tokens, named_days, named_ends
+from memoryd.search.dates_chinese import CHINESE
+from memoryd.search.dates_english import DIGITS, ENGLISH
 
 _HERE = Path(__file__).parent
 _EPOCH = date(1970, 1, 1)
@@ -147,6 +149,21 @@ def test_any_text_at_any_day_names_spans_that_exist(text: str, today: date) -> N
         assert first <= last
     for token in day_tokens(text):
         assert len(token) == 6
+
+
+_FORMS = st.sampled_from([pattern for pattern, _ in (*DIGITS, *ENGLISH, *CHINESE)]).flatmap(st.from_regex)
+
+
+@given(
+    _FORMS,
+    st.sampled_from([" to ", "到", " and ", "'s Monday ", "的周五"]),
+    _FORMS,
+    st.dates(date(1970, 1, 1), date(9000, 1, 1)),
+)
+def test_whatever_a_form_may_match_names_spans_that_exist(one: str, joint: str, other: str, today: date) -> None:
+    """Absurd numbers too, two of them together, in any year that a date can have."""
+    for text in (one, f"since {one}{joint}{other}"):
+        assert all(first <= last for first, last in named_days(text, today))
 
 
 @pytest.mark.parametrize(
