@@ -1,10 +1,8 @@
 """Headings that say something forgotten: no fact of their own, but the blocks below carry their words."""
 
-from collections.abc import Sequence
-
 import msgspec
 
-from ..model import ParsedMention, fact_id
+from ..model import ParsedMention, ParsedNote, fact_id
 from .chunks import lines_saying
 from .store import Tx
 
@@ -13,9 +11,10 @@ _JSON = msgspec.json.Encoder()
 
 
 def without_forgotten_headings(
-    tx: Tx, agent_id: str, mentions: Sequence[ParsedMention], body: bytes
+    tx: Tx, agent_id: str, parsed: ParsedNote
 ) -> tuple[list[ParsedMention], list[tuple[int, int]]]:
-    """The mentions without such headings and the categories made of them, and the lines of `body` that say them."""
+    """The note's mentions without such headings and the categories made of them, and its lines that say them."""
+    mentions = parsed.mentions
     ids = {fact_id(agent_id, heading): heading for each in mentions for heading in each.headings}
     rows = tx.execute(
         "SELECT fact_id FROM forgotten WHERE agent_id = ? AND version > lifted_version AND moved_to = ''"
@@ -25,8 +24,20 @@ def without_forgotten_headings(
     gone = {ids[str(row[0])] for row in rows}
     if not gone:
         return list(mentions), []
-    lines = [place for heading in sorted(gone) for place in lines_saying(body, heading)]
+    lines = [place for heading in sorted(gone) for place in _lines_of(parsed, heading)]
     return [_without(each, gone) for each in mentions], lines
+
+
+def _lines_of(parsed: ParsedNote, heading: str) -> list[tuple[int, int]]:
+    """Where it stands as a heading, else, as a speaker's name or a title, wherever it is said.
+
+    `Tea` is said by `The Team meets`, too, which is no heading.
+    """
+    said = lines_saying(parsed.body, heading)
+    own = [
+        (first, last) for first, last in said if any(state == "heading" for state, _ in parsed.lines[first - 1 : last])
+    ]
+    return own or said
 
 
 def _without(mention: ParsedMention, gone: set[str]) -> ParsedMention:

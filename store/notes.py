@@ -60,7 +60,7 @@ def apply_note(tx: Tx, note: StatedNote) -> NoteEffect:
     """Make the store say what the note says. Applying the same note again changes nothing."""
     ids = [fact_id(note.agent_id, each.text) for each in note.parsed.mentions]
     gone = _forgotten_among(tx, note.agent_id, ids)
-    mentions, places = without_forgotten_headings(tx, note.agent_id, note.parsed.mentions, note.parsed.body)
+    mentions, places = without_forgotten_headings(tx, note.agent_id, note.parsed)
     kept = [(fact, each) for fact, each in zip(ids, mentions, strict=True) if fact not in gone]
     hidden = [number for number, (_, at) in enumerate(note.parsed.lines, 1) if at >= 0 and ids[at] in gone]
     hidden += [line for first, last in places for line in range(first, last + 1)]

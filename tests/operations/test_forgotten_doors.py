@@ -284,6 +284,17 @@ async def test_a_note_hides_it(bereft, text):
     assert "the-red-lamp" not in await everything(bereft)
 
 
+async def test_a_forgotten_heading_hides_no_other_line(mind):
+    """In the copy of the note that goes to the cloud a line that only has the heading's letters in it stays."""
+    await mind.note("memory/2026-02-12.md", "- Tea\n")
+    await mind.ask("forget", text="Tea", only=True)
+
+    await mind.note("memory/2026-02-13.md", "## Tea\n\n- The Team meets on Monday\n\nTea\n===\n\n- Steady work\n")
+
+    bodies = [bytes(data) for (data,) in await mind.sql("SELECT data FROM chunks")]
+    assert b"[forgotten]\n\n- The Team meets on Monday\n\n[forgotten]\n===\n\n- Steady work\n" in bodies
+
+
 async def test_a_model_cannot_say_it(bereft, monkeypatch):
     """A description of the tree that says it is not taken."""
     await bereft.ask("store", text="A stool", category="home")
