@@ -175,6 +175,7 @@ def test_what_is_written_soon_after_a_named_day_is_of_it_a_little(memory: Any) -
     """The day itself, then the two weeks behind it."""
     for days, bird in ((0, "herons"), (12, "otters"), (15, "kites")):
         memory.add(f"We saw {bird} at the lake", day=TODAY - days)
+    memory.add_all([(f"The shelf {number} was moved", TODAY - 300) for number in range(20)])
 
     asked = memory.ask(f"what did we see at the lake on {date(2026, 2, 16) - timedelta(15)}")
 
