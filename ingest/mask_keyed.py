@@ -58,6 +58,13 @@ _PHRASE = re.compile(
     rf"{_QUALIFIER}?[*_`\"']{{0,3}}[ \t]*+(?:[:：=→]|(?:is|was)(?: now| still)?(?![a-z])|是)[ \t]*+[`\"'“*_]{{0,3}}"
     r"(?P<value>[a-z]{2,14}(?:[ -][a-z]{2,14}){3,9}+)(?=[`\"'”*_]{0,3}[ \t\r]*+(?:[.,;!)，。；！]|\n|\Z))"
 )
+_WORD_BEFORE = re.compile(r"([A-Za-z'’-]{1,30})[ \t]{1,3}\Z")
+_SUBJECTS = (
+    "to we you i they he she it one who which that also always never just only now please then and or not can cannot "
+    "could may might must shall should will would do did does have instead "
+)
+_ACTING = frozenset(_SUBJECTS.split())
+"""Words behind which `pass` and `pin` are verbs, as they are where a sentence begins, behind a plural or an adverb."""
 _ASKED = re.compile(
     r"(?:[ \t](?:again|please|now|here|(?:for|to|of|on|at|in)[ \t][^\n?？]{1,30}+))?"
     r"(?:是什么|是啥|是多少|多少|呢|来着|给我|发我|来一下){0,2}[ \t]{0,2}[?？]{1,3}[*_ \t\r]{0,4}\n(?:[ \t>\r]{0,8}\n)?"
@@ -124,10 +131,18 @@ def _judged(text: str, key: str, match: re.Match[str], value: str) -> bool:
         return made_up and is_secret_value(value, "password", strict=True, alone=True)
     if worded and (key.lower() in ("pass", "pin") or (key.lower() == "pw" and not is_mixed(value))):
         return False
+    if separator == "" and key.lower() in ("pass", "pin") and _is_verb(text, match.start() - len(key)):
+        return False
     if key.lower().startswith("pin") and not any(char.isdigit() for char in value):
         return False
     alone = not after.strip(" \t\r*_`\"'”|.,;!)。，；！）、\\<")
     return is_secret_value(value, kind_of(key), strict=weak or worded, alone=alone, before_han=is_han(after))
+
+
+def _is_verb(text: str, start: int) -> bool:
+    """Whether `pass` or `pin` before a value in code does something with it: ``we pass `x9` on``, ``pin `a==1.2` ``."""
+    before = _WORD_BEFORE.search(text, max(0, start - _REACH), start)
+    return before is None or before[1].lower() in _ACTING or before[1].endswith(("s", "ly", "n't", "n’t"))
 
 
 def _flag(text: str, start: int, end: int) -> Span | None:

@@ -7,6 +7,7 @@ those of the words, with the reason beside them. Prompt and reply are those of t
 
 import asyncio
 import os
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,7 @@ User Query: {query}
 Output (JSON):
 [{"path": "category/path", "relevance": 0.95, "reason": "why it is relevant"}]
 """
+_PLACE = re.compile(r"\{(?:tree|query)\}")
 
 
 class _Line(msgspec.Struct):
@@ -109,7 +111,8 @@ async def chosen_categories(memory: Memory, request: RetrieveRequest) -> Chosen:
     file = memory.workspace / request.llm_prompt_file if request.llm_prompt_file else None
     prompt = await _prompt(file)
     lines = "\n".join(f"{node_line(node)} (warm:{node.warm_count}, cold:{node.cold_count})" for node in nodes)
-    filled = prompt.replace("{tree}", lines).replace("{query}", request.query)
+    given = {"{tree}": lines, "{query}": request.query}
+    filled = _PLACE.sub(lambda place: given[place[0]], prompt)  # at once: a description may hold {query} itself
     if file is not None and prompt is _PROMPT:
         await asyncio.to_thread(_write_new, file, mask_text(filled)[0])
     if endpoint is None:

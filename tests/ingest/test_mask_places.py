@@ -16,6 +16,8 @@ SECRETS = [
     f"the password of the nas is {VALUE}",
     f"password (router): {VALUE}",
     f"密码（路由器）：{VALUE}",
+    f"wifi pass `{VALUE}`",
+    f"login bob pass `{VALUE}`",
     f"Passwort: {VALUE}",
     f"kennwort = {VALUE}",
     f"mot de passe : {VALUE}",
@@ -26,6 +28,15 @@ SECRETS = [
 ]
 
 TRAPS = [
+    "Remember to pass `verbose=True` to the builder",
+    "Pass `delete=False` to it",
+    "We pass `ctx.user_id9` along",
+    "callers pass `Foo2Bar` here",
+    "you can explicitly pass `X-Trace-Id7` down",
+    "We pin `numpy==1.26.4`",
+    "Upgraded. Then pin `requests>=2.31`",
+    "if it hangs, pass `wait2=0` in",
+    "don't pass `retry_3x` there",
     "mvn -p module1 test",
     "docker run -p 8080:80 nginx1",
     "ssh -p 2222 host1 after login",

@@ -110,10 +110,11 @@ async def test_own_prompt_and_other_machines(home, model):
     """A prompt file is filled in; one that lacks a place, or an endpoint of another machine, is refused."""
     (home.workspace / "prompt.txt").write_text("Pick for {query} from:\n{tree}\n", "utf-8")
     (home.workspace / "letter.txt").write_text("Dear {query}\n", "utf-8")
+    await home.ask("tree", add=["home", "About {query}"])
 
     await home.ask("retrieve", query="boiler", llm=True, llm_endpoint=model.url(), llm_prompt_file="prompt.txt")
 
-    assert model.prompts[0].startswith("Pick for boiler from:\n")
+    assert model.prompts[0].startswith("Pick for boiler from:\nhome — About {query} (warm:2, cold:0)\n")
     with pytest.raises(NoInputError, match=r"lacks \{tree\}"):
         await home.ask("retrieve", query="x", llm=True, llm_endpoint=model.url(), llm_prompt_file="letter.txt")
     assert (home.workspace / "letter.txt").read_text("utf-8") == "Dear {query}\n"
