@@ -18,7 +18,8 @@ DayRange: TypeAlias = tuple[int, int]
 """First and last day, both included, in days since 1970."""
 LONGEST = 4_000
 """Characters of a question that are looked at."""
-
+DATED = 10_000
+"""Characters of a fact in which days are looked for: a page of nothing but dates would take half a second."""
 
 _LETTERS = re.compile("[a-z]", re.IGNORECASE)
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -60,7 +61,11 @@ def _found(plain: str, forms: Iterable[Form], today: date) -> list[Named]:
 
 
 def day_tokens(text: str) -> list[str]:
-    """A token for each day of the year that a text writes out, alike in any spelling: `#02-13`; of a span both ends."""
+    """A token for each day of the year that a text writes out, alike in any spelling: `#02-13`; of a span both ends.
+
+    Of a long text those of its beginning, as of its words.
+    """
+    text = text[:DATED]
     # Most texts are ruled out for a microsecond or five.
     if not (_NUMBERED.search(text) and _MAY_HOLD_DAY.search(text)):
         return []

@@ -9,7 +9,7 @@ from time import process_time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memoryd.search.dates import day_tokens, named_days, named_ends
+from memoryd.search.dates import DATED, day_tokens, named_days, named_ends
 from memoryd.search.dates_chinese import CHINESE
 from memoryd.search.dates_english import DIGITS, ENGLISH
 
@@ -200,3 +200,8 @@ def test_a_written_day_has_one_token_in_every_spelling(text: str, tokens: list[s
 def test_the_ends_of_the_memory(text: str, ends: list[str]) -> None:
     """Only a first or last talk names one."""
     assert named_ends(text) == ends
+
+
+def test_days_of_a_long_text_are_those_of_its_beginning() -> None:
+    """What stands behind so many characters is not looked at, so that a page of dates costs no more than a text."""
+    assert day_tokens("Feb 13. " + "word " * DATED + "March 5") == ["#02-13"]
