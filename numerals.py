@@ -50,6 +50,14 @@ _HAN_NUMBER = re.compile(
 )
 
 
+_LOOKALIKES = str.maketrans("ſıİ\u212a", "siIK")
+
+
+def plain_letters(text: str) -> str:
+    """`text` with plain letters for those four that patterns without case take for i, k and s: a Turkish `Aprıl`."""
+    return text if text.isascii() else text.translate(_LOOKALIKES)
+
+
 def with_digits(text: str) -> str:
     """`text` with words of time in simplified characters, and the Chinese numerals before a unit of time as digits.
 

@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from ..numerals import with_digits
+from ..numerals import plain_letters, with_digits
 
 _PARTS = "凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|深夜|夜里|半夜|午夜"
 _EVENING = frozenset({"下午", "傍晚", "晚上", "夜里"})
@@ -76,7 +76,7 @@ def first_date(text: str) -> str:
     """The first real date in `text` as `YYYY-MM-DD`, or ''. `5/3/2026`, of which nobody can say the month, is none."""
     if _HAS_YEAR.search(text) is None:
         return ""
-    plain = " ".join(with_digits(text).split())
+    plain = " ".join(with_digits(plain_letters(text)).split())
     found = [(match.start(), _read(match)) for pattern in _DATES for match in pattern.finditer(plain)]
     return min(((start, date) for start, date in found if date), default=(0, ""))[1]
 

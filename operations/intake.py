@@ -217,7 +217,7 @@ class Intake:
             self.settler.derived(derived)
         for each in batch:
             if each.path in emptied:
-                self.hold.add(each.path, "it became empty")
+                self.hold.add(each.path, each.record.reason or "it became empty")
                 continue
             self._announce(each.record.agent_id)
             if each.name.kind == "page" and each.parsed is not None:

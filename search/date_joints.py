@@ -58,7 +58,9 @@ def _widened(plain: str, each: Named) -> Named:
     if week is None or any(first != last for first, last in each.spans):
         return each
     whole = [week_of(first)[0] for first, _ in each.spans]
-    return each._replace(spans=whole if week["unit"] == "week" else [(last - timedelta(1), last) for _, last in whole])
+    return each._replace(
+        spans=whole if week["unit"].casefold() == "week" else [(last - timedelta(1), last) for _, last in whole]
+    )
 
 
 def _weekday_in(plain: str, week: Named) -> Named | None:

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import TypeAlias
 
 from ..clock import day_number
-from ..numerals import with_digits
+from ..numerals import plain_letters, with_digits
 from .date_joints import Named, joined
 from .date_readers import Form
 from .date_words import MONTHS
@@ -31,7 +31,7 @@ def named_days(text: str, today: date) -> list[DayRange]:
 
     Relative days (`yesterday`, `last Friday`, `昨天`, `上周五`) count from `today`.
     """
-    plain = " ".join(unicodedata.normalize("NFKC", _ends_of(text)).split())
+    plain = plain_letters(" ".join(unicodedata.normalize("NFKC", _ends_of(text)).split()))
     forms = list(DIGITS)
     if _HAN.search(plain):
         plain = with_chinese_years(with_digits(plain), today)
@@ -69,7 +69,7 @@ def day_tokens(text: str) -> list[str]:
     # Most texts are ruled out for a microsecond or five.
     if not (_NUMBERED.search(text) and _MAY_HOLD_DAY.search(text)):
         return []
-    plain = with_digits(" ".join(text.split()))
+    plain = with_digits(plain_letters(" ".join(text.split())))
     found: dict[str, None] = {}
     for pattern, read in (*DIGITS, *WRITTEN_DAYS, *HAN_DAYS):
         for match in pattern.finditer(plain):

@@ -16,6 +16,7 @@ as `{"reply": …}` or `{"missing": library, "why": …}`. A library that was no
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -29,6 +30,8 @@ JIEBA, SCIKIT = "jieba", "scikit-learn"
 
 _PACK = "--pack"
 _COUNT = "<I"
+_COUNTED = re.compile("[0-9]{1,9}")
+"""A count of one's own dictionary that is one: no `²`, and none beyond what jieba's sums can hold."""
 _TOTAL = "\n"
 """The key under which the sum of all counts stands; no word holds it."""
 
@@ -155,7 +158,7 @@ class Cutter:
         tokenizer.total = self._words[_TOTAL][0][0]
         for line in _lines(self._custom_dict):
             word, *rest = line.split()
-            tokenizer.add_word(word, int(rest[0]) if rest and rest[0].isdigit() else None)
+            tokenizer.add_word(word, int(rest[0]) if rest and _COUNTED.fullmatch(rest[0]) else None)
         return tokenizer
 
 

@@ -149,7 +149,9 @@ def _answer(future: "asyncio.Future[Any]", result: Any = None, error: BaseExcept
     def settle() -> None:
         if future.done():  # cancelled meanwhile
             return
-        if error is not None:
+        if isinstance(error, StopIteration):  # which no future takes: whoever asked would wait for ever
+            future.set_exception(RuntimeError(f"{type(error).__name__} in the store's thread"))
+        elif error is not None:
             future.set_exception(error)
         else:
             future.set_result(result)

@@ -135,3 +135,4 @@ def test_a_keyed_value_is_masked_and_nothing_else(secret: str, line: str, filled
 def test_the_first_date_of_a_heading(text: str, first: str) -> None:
     """In either order, in digits or words of both languages; never one that is not certain or does not exist."""
     assert first_date(text) == first
+    assert first_date(text.translate(str.maketrans("sSik", "ſſı\u212a"))) == first

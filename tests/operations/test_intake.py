@@ -107,7 +107,26 @@ async def test_a_note_that_becomes_empty_is_held(mind):
     await mind.note(DAY, "")
 
     assert "the kettle is blue" in await mind.hits("kettle")
-    assert DAY in mind.memory.intake.hold.paths
+    assert mind.memory.intake.hold.paths[DAY].reason == "it became empty"
+
+
+async def _no_process():
+    raise OSError
+
+
+async def test_a_note_that_can_no_longer_be_parsed_is_held_for_that_reason(mind, monkeypatch):
+    """Status told that it became empty, of a note full of words."""
+
+    def fail(*_args, **_kwargs):
+        raise KeyError
+
+    await mind.note(DAY, "- the kettle is blue\n")
+    monkeypatch.setattr("memoryd.operations.prepare.parse_note", fail)
+    monkeypatch.setattr("memoryd.operations.preparing.ProcessReader.start", _no_process)
+    await mind.note(DAY, "- the kettle is red\n")
+
+    assert "the kettle is blue" in await mind.hits("kettle")
+    assert "to parse" in mind.memory.intake.hold.paths[DAY].reason
 
 
 async def test_an_empty_mount_point_deletes_nothing(mind):

@@ -114,6 +114,15 @@ def test_day_and_month_nought_name_no_day(text: str) -> None:
     assert (spans(text, date(2026, 3, 18)), day_tokens(text)) == ([], [])
 
 
+def test_letters_that_patterns_take_for_others_name_the_same_days() -> None:
+    """A Turkish `Frıday` or a long s in `laſt March` raised, or the question never came back."""
+    lookalikes = str.maketrans("sik", "ſı\u212a")
+    for today, text, _ in _rows():
+        odd = text.translate(lookalikes)
+        assert spans(odd, date.fromisoformat(today)) == spans(text, date.fromisoformat(today))
+        assert day_tokens(odd) == day_tokens(text)
+
+
 def test_many_expressions_are_read_in_linear_time() -> None:
     """Each is joined with its neighbours, not with all others: four times as many take less than nine times as long."""
 

@@ -181,6 +181,14 @@ async def test_custom_dictionary_is_read_anew(language: Language, tmp_path: Path
         assert found == cut
 
 
+@pytest.mark.parametrize("count", ["²", "1" + "0" * 400, "9" * 5_000, "-3", "many"])
+async def test_a_count_that_is_none_ends_no_process(language: Language, tmp_path: Path, count: str) -> None:
+    """A word of custom_dict.txt with an absurd count behind it is a word like one without a count."""
+    (tmp_path / "custom_dict.txt").write_text(f"五元组 {count}\n元组审\n", "utf-8")
+
+    assert await words(language, "五元组") == ["五元组"]
+
+
 async def test_unused_process_ends(tmp_path: Path) -> None:
     """After its time without a question the process ends, and a later question starts it again."""
     language = Language(tmp_path / "cache", tmp_path / "none", unused_s=0.2)

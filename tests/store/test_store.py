@@ -96,6 +96,8 @@ async def test_an_error_reaches_the_one_who_asked_and_the_thread_goes_on(tmp_pat
     await thread.start()
     with pytest.raises(ZeroDivisionError):
         await thread.call(lambda _: 1 / 0)
+    with pytest.raises(RuntimeError, match="StopIteration"):  # no future takes it: its caller once waited for ever
+        await asyncio.wait_for(thread.call(lambda _: next(iter(()))), 5)
 
     def write(store):
         with store.transaction() as tx:
@@ -103,7 +105,7 @@ async def test_an_error_reaches_the_one_who_asked_and_the_thread_goes_on(tmp_pat
         return store.execute("SELECT value FROM edits")
 
     assert await thread.call(write) == [("a/b",)]
-    assert thread.finished == 2
+    assert thread.finished == 3
     await thread.close()
     await thread.close()
 
