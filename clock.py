@@ -6,6 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 
 MS_PER_DAY = 86_400_000
 _MAX_COUNTER = 999_999
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896
+"""The days since 1970 of the first and the last day that a date can be."""
+MOST_DAYS = LAST_DAY - FIRST_DAY + 1
 _FIRST_MS = -62_135_596_800_000  # 0001-01-01, the first day that a date can be
 _LAST_MS = 253_402_300_799_999  # the end of 9999-12-31, the last one
 

@@ -33,7 +33,7 @@ _JSON = msgspec.json.Encoder()
 async def import_legacy(memory: Memory, request: ImportLegacyRequest) -> LegacyReply:
     """Take in every agent's files; notes that stand in this workspace are taken in first, so they own their facts."""
     folder = _workspace(memory, request)
-    found = await asyncio.to_thread(read_legacy, folder)
+    found = await asyncio.to_thread(read_legacy, folder, memory.settings.notes.max_ingest_bytes)
     if request.cloud:
         await read_legacy_cloud(memory, found)
     if not found.agents and not found.damaged:

@@ -11,6 +11,7 @@ from ..model import DEFAULT_AGENT, Metadata, fact_id
 from ..places import checked_name
 from ..sync.hrana import CloudClient, CloudError, Statement, Value
 from .legacy_files import DEFAULT_IMPORTANCE, LegacyAgent, LegacyFact, LegacyMemory, take_state
+from .legacy_values import count_of
 from .memory import Memory
 from .synchronise import the_cloud
 
@@ -61,15 +62,13 @@ def _facts(rows: list[tuple[Value, ...]], found: LegacyMemory) -> Iterator[tuple
     for row, agent, text, category, importance, created_at, access_count in rows:
         if not isinstance(text, str) or row == fact_id(str(agent), text):
             continue  # a row of memoryd's picture has the fact's own id
-        if _valid(found, str(agent)):
+        if _valid(found, str(agent)) and not found.is_too_large(text, f"cloud: {row!s}"):
             weight = float(importance) if isinstance(importance, int | float) else DEFAULT_IMPORTANCE
             created = float(created_at) if isinstance(created_at, int | float) else None
-            reads = int(access_count) if isinstance(access_count, int | float) else 0
+            reads = count_of(access_count)
             yield (
                 str(agent),
-                LegacyFact(
-                    str(row), text, str(category or ""), min(1.0, max(0.0, weight)), created, max(0, reads), Metadata()
-                ),
+                LegacyFact(str(row), text, str(category or ""), min(1.0, max(0.0, weight)), created, reads, Metadata()),
             )
 
 

@@ -4,9 +4,7 @@ Nothing here writes. A damaged file or entry is named, and everything else is re
 """
 
 import json
-import math
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +14,15 @@ from ..errors import UsageError
 from ..foreign import read_regular
 from ..model import DEFAULT_AGENT, Metadata
 from ..places import checked_name
+from .legacy_values import count_of, metadata_of, number_of, time_of
 
 FILES = ("warm-memory.json", "memory-tree.json", "hot-memory-state.json", "metrics.json")
 DEFAULT_IMPORTANCE = 0.5
 LESSON_IMPORTANCE = 0.7
 _LARGEST = 200_000_000
 """A file of more bytes is none of the original's."""
+_MOST = 10.0**15
+"""More than anything that the original counted."""
 _TIME_FIELDS = ("timestamp", "created_at", "learned_at", "date", "start_date", "due_date")
 _DONE = frozenset({"done", "completed", "complete", "finished", "closed"})
 
@@ -68,11 +69,22 @@ class LegacyMemory(msgspec.Struct):
     damaged: dict[str, str] = {}
     notices: list[str] = []
     corrected: int = 0
+    most_bytes: int = 0
+
+    def is_too_large(self, text: str, place: str) -> bool:
+        """Whether a text has more than `most_bytes`; then its place is named as damaged."""
+        if len(text.encode("utf-8", "surrogatepass")) <= self.most_bytes:
+            return False
+        self.damaged[place] = f"a text of more than {self.most_bytes:,} bytes (notes.max_ingest_bytes)"
+        return True
 
 
-def read_legacy(workspace: Path) -> LegacyMemory:
-    """Read all agents of a workspace of the original; `agents` is empty when there is none."""
-    found = LegacyMemory({}, [], {}, [], 0)
+def read_legacy(workspace: Path, most_bytes: int) -> LegacyMemory:
+    """Read all agents of a workspace of the original; `agents` is empty when there is none.
+
+    An entry with a text of more than `most_bytes` is left out and named.
+    """
+    found = LegacyMemory({}, [], {}, [], 0, most_bytes)
     root = workspace / "memory" if (workspace / "memory").is_dir() else workspace
     for agent_id, folder in _folders(root, found):
         reader = _Reader(found, workspace)
@@ -89,7 +101,7 @@ def take_state(found: LegacyMemory, agent: LegacyAgent, hot: Any, nodes: Any) ->
     """Add a hot state and a tree that did not come from files; what has no shape is passed over."""
     reader = _Reader(found, Path())
     if isinstance(hot, dict):
-        reader.take_hot(agent, hot, "")
+        reader.take_hot(agent, hot, "cloud: hot state")
     if isinstance(nodes, dict):
         reader.take_tree(agent, nodes, "cloud: tree")
 
@@ -156,15 +168,17 @@ class _Reader:
             if not isinstance(text, str) or not text.strip():
                 self._found.damaged[f"{shown}[{number}]"] = "an entry without text"
                 continue
+            if self._found.is_too_large(text, f"{shown}[{number}]"):
+                continue
             agent.facts.append(
                 LegacyFact(
                     id=entry["id"] if isinstance(entry.get("id"), str) else "",
                     text=text,
                     category=entry["category"] if isinstance(entry.get("category"), str) else "",
                     importance=self._importance(entry.get("importance"), DEFAULT_IMPORTANCE),
-                    created_at=_time_of(entry, ("created_at", "timestamp")),
-                    access_count=self._count(entry.get("access_count")),
-                    metadata=_metadata(entry.get("metadata")),
+                    created_at=time_of(entry, ("created_at", "timestamp")),
+                    access_count=count_of(entry.get("access_count")),
+                    metadata=metadata_of(entry.get("metadata")),
                 )
             )
 
@@ -179,7 +193,7 @@ class _Reader:
             else:
                 self._found.damaged[f"{shown}: {path}"] = "a node of no known shape"
 
-    def take_hot(self, agent: LegacyAgent, content: Any, _: str) -> None:
+    def take_hot(self, agent: LegacyAgent, content: Any, shown: str) -> None:
         """Hot state of every version: nested, version 1's own shape, and the family's other names."""
         context = content.get("active_context")
         context = context if isinstance(context, dict) else {}
@@ -198,12 +212,17 @@ class _Reader:
             ("tasks", ("tasks", "pending_tasks")),
             ("lessons", ("critical_lessons", "lessons")),
         ):
-            agent.items += [item for each in _lists(context, content, names) if (item := self._item(section, each))]
+            items = [item for each in _lists(context, content, names) if (item := self._item(section, each))]
+            agent.items += [
+                item
+                for number, item in enumerate(items)
+                if not self._found.is_too_large(item.text, f"{shown}: {section}[{number}]")
+            ]
 
     def _take_metrics(self, agent: LegacyAgent, content: Any, _: str) -> None:
         for name in ("retrieval_count", "consolidation_count", "last_consolidation"):
-            if (value := _number(content.get(name))) is not None and value > 0:
-                agent.metrics[name] = value
+            if (value := number_of(content.get(name))) is not None and value > 0:
+                agent.metrics[name] = min(value, _MOST)
 
     def _item(self, section: str, given: Any) -> LegacyItem | None:
         entry = {"text": given} if isinstance(given, str) else given
@@ -218,21 +237,17 @@ class _Reader:
             text=text,
             category=entry["category"] if isinstance(entry.get("category"), str) else "",
             importance=self._importance(entry.get("importance"), LESSON_IMPORTANCE),
-            timestamp=_time_of(entry, _TIME_FIELDS),
+            timestamp=time_of(entry, _TIME_FIELDS),
             done=isinstance(status, str) and status.strip().lower() in _DONE,
         )
 
     def _importance(self, value: Any, default: float) -> float:
-        number = _number(value)
+        number = number_of(value)
         if number is None:
             self._found.corrected += value is not None
             return default
         self._found.corrected += not 0 <= number <= 1
         return min(1.0, max(0.0, number))
-
-    def _count(self, value: Any) -> int:
-        number = _number(value)
-        return 0 if number is None else max(0, int(number))
 
 
 def _loaded(path: Path) -> tuple[Any, str]:
@@ -259,32 +274,3 @@ def _lists(context: Mapping[str, Any], content: Mapping[str, Any], names: tuple[
             found = place.get(name)
             if isinstance(found, list):
                 yield from found
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if math.isfinite(value) else None
-
-
-def _time_of(entry: Mapping[str, Any], names: tuple[str, ...]) -> float | None:
-    """The first time that one of the fields gives: epoch seconds, or an ISO date."""
-    for name in names:
-        value = entry.get(name)
-        if (number := _number(value)) is not None and number > 0:
-            return number
-        if isinstance(value, str):
-            try:
-                moment = datetime.fromisoformat(value)
-            except ValueError:
-                continue
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return None
-
-
-def _metadata(given: Any) -> Metadata:
-    def texts(name: str) -> list[str]:
-        found = given.get(name) if isinstance(given, dict) else None
-        return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
-
-    return Metadata(urls=texts("urls"), commands=texts("commands"), paths=texts("paths"))

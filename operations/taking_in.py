@@ -10,6 +10,7 @@ from ..ingest.parse import parse_statement
 from ..model import Metadata, ParsedMention, fact_id
 from ..store import Tx
 from ..store.versions import Stated, name_facts, set_hot_item, set_tree_node, state_facts
+from ..tiers.tree import segments
 from .forgotten_words import Guard
 from .places import merged
 
@@ -129,6 +130,8 @@ def take_free(tx: Tx, agent_id: str, section: str, key: str, content: Any) -> bo
 def take_tree_node(tx: Tx, agent_id: str, path: str, description: str) -> bool:
     """Add a node unless this memory has, or had, one of that path, or it says something forgotten."""
     path = masked(path)
+    if not segments(path):
+        return False
     if _has(tx, "tree_nodes", "path = ?", agent_id, path) or Guard(tx, agent_id).stops([path, description]):
         return False
     set_tree_node(tx, agent_id, path, masked(description))

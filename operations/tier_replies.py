@@ -147,7 +147,10 @@ class ColdRow(msgspec.Struct):
 
 
 class ImportReply(msgspec.Struct):
-    """What an import did; `skipped` facts stand nowhere any more, or have no words."""
+    """What an import did; `skipped` facts stand nowhere any more, or have no words.
+
+    `left_out` names what is too large to be taken in: `line` of the file, `reason`.
+    """
 
     facts: int = 0
     already_there: int = 0
@@ -155,6 +158,7 @@ class ImportReply(msgspec.Struct):
     hot_items: int = 0
     tree_nodes: int = 0
     skipped: int = 0
+    left_out: list[dict[str, Any]] = []
 
 
 class AgentAudit(msgspec.Struct):
