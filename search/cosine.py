@@ -13,7 +13,7 @@ from .candidates import COLUMNS
 from .question import Question
 from .score import Block
 
-POOL = 30
+POOL = 20
 """So many of the best hits are compared."""
 SHARE = 0.3
 """How far the hit stands behind that has nothing in common with the question, beside the closest one."""
@@ -46,7 +46,7 @@ def documents_of(
     numbers: dict[str, int] = {}
 
     def number(text: str) -> int:
-        return numbers.setdefault(" ".join(text.split(" ", TOKENS)[:TOKENS]), len(numbers))
+        return numbers.setdefault(_beginning(text), len(numbers))
 
     def parts(block: Block) -> Iterator[tuple[int, float]]:
         fields = (block.body, block.headings, block.category, block.extra)
@@ -61,6 +61,10 @@ def documents_of(
     # Words that may stand for what was asked are asked for, too.
     asked = [*question.sequence, *(term for term in question.worth if term not in question.sequence)]
     return Documents(list(numbers), documents, " ".join(asked))
+
+
+def _beginning(text: str) -> str:
+    return text if text.count(" ") < TOKENS else " ".join(text.split(" ", TOKENS)[:TOKENS])
 
 
 def factors(cosines: Sequence[float], hits: int) -> list[float]:
