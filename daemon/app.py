@@ -17,7 +17,15 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from .. import __version__
-from ..errors import ConfigError, MemorydError, NoInputError, TryLaterError, UsageError, place_of
+from ..errors import (
+    ConfigError,
+    MemorydError,
+    NoInputError,
+    TryLaterError,
+    UnavailableError,
+    UsageError,
+    place_of,
+)
 from ..operations.requests import Request
 from ..operations.table import OPERATIONS, Operation, Outcome
 from .metrics import prometheus
@@ -152,6 +160,10 @@ def _guarded(memory: Performer, handler: Handler) -> Handler:
             raise
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
+        except asyncio.CancelledError:  # only by the end of the daemon, which waits for this reply
+            return _error(
+                UnavailableError("The daemon ended before it had answered.", "Ask again when it has been started.")
+            )
         except Exception as error:  # noqa: BLE001 - no traceback reaches a client, and no request ends the daemon
             return _error(_known(error))
 

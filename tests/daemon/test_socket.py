@@ -477,3 +477,23 @@ async def test_a_running_request_is_answered_before_the_end(folder, memory):
     release.set()
     await closing
     assert (await asking)[0] == 200
+
+
+async def test_a_request_that_outlasts_the_grace_is_told_so(folder, memory, caplog):
+    """No `Internal Server Error` for the client, and no traceback in the log."""
+    started = asyncio.Event()
+
+    async def endless(operation, request, progress=None):
+        started.set()
+        await asyncio.Event().wait()
+
+    memory.perform = endless
+    listener = Listener(folder / "default.sock", create_app(memory, OPERATIONS))
+    await listener.start()
+    asking = asyncio.create_task(ask(listener.path, "POST", "/v1/echo", {}))
+    await started.wait()
+    await listener.close(0.1)
+
+    status, _, body = await asking
+    assert (status, json.loads(body)["error"]["code"]) == (503, "unavailable")
+    assert caplog.text == ""
