@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..search.cosine import Documents
-from ..search.language import Language
+from ..search.language import AGAIN, Language
 from ..search.language_worker import JIEBA, SCIKIT
 from .doctor_replies import Check, failed, forbidden, good, warned
 from .memory import Memory
 
 _SENTENCE = "今天天气很好"
 _TEXTS = Documents(["the blue kettle", "a red door"], [[(1, 1.0)], [(0, 1.0)]], "where is the kettle")
-_AGAIN = "Install memoryd again with pip."
 _PATIENCE = 400
 _PAUSE_S = 0.05
 
@@ -40,7 +39,7 @@ async def _chinese(language: Language, own_file: Path) -> Check:
     words = await _patiently(language, lambda: language.words(_SENTENCE), JIEBA)
     cut = await _patiently(language, lambda: language.words(f"这是{own}吗"), JIEBA) if own else None
     if language.failed or JIEBA in language.missing:
-        return failed("chinese", f"The dictionary does not load{_why(language, JIEBA)}.", _AGAIN)
+        return failed("chinese", f"The dictionary does not load{_why(language, JIEBA)}.", AGAIN)
     if not any(len(word) > 1 for word in words or ()):
         return failed("chinese", "The dictionary cuts wrongly.", f"Look at {own_file}: a word there may be wrong.")
     if not _is_text(own_file):
@@ -56,9 +55,9 @@ async def _ranking(language: Language, _own_file: Path) -> Check:
     """Compares two texts with a question."""
     cosines = await _patiently(language, lambda: language.cosines(_TEXTS), SCIKIT)
     if language.failed or SCIKIT in language.missing:
-        return failed("ranking", f"scikit-learn does not load{_why(language, SCIKIT)}.", _AGAIN)
+        return failed("ranking", f"scikit-learn does not load{_why(language, SCIKIT)}.", AGAIN)
     if cosines is None or not cosines[0] < cosines[1]:
-        return failed("ranking", "scikit-learn compares texts wrongly, or too slowly.", _AGAIN)
+        return failed("ranking", "scikit-learn compares texts wrongly, or too slowly.", AGAIN)
     return good("ranking", "scikit-learn loads and compares texts.")
 
 

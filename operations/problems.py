@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from ..ingest.names import classify
-from ..search.language import LOSS
+from ..search.language import AGAIN, LOSS
 from ..search.language_worker import JIEBA, SCIKIT
 from .extra_notes import extra_line, globs_for
 from .memory import RESCAN_S, Memory
@@ -72,7 +72,7 @@ def _of_search(memory: Memory) -> Iterator[Problem]:
             "See: memoryd doctor; it is tried again by itself.",
         )
     for name, why in memory.language.missing.items():
-        yield Problem("language", f"{name} cannot be loaded ({why}): {LOSS[name]}.", "Install memoryd again with pip.")
+        yield Problem("language", f"{name} cannot be loaded ({why}): {LOSS[name]}.", AGAIN)
     if memory.recall is not None and is_low(memory.recall):
         missed = ", ".join(memory.recall.missed)
         yield Problem(

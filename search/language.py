@@ -33,6 +33,8 @@ _WORKER = Path(__file__).with_name("language_worker.py")
 _IS_HAN = re.compile(f"[{HAN}]")
 LOSS = {JIEBA: "Chinese is found by characters and pairs alone", SCIKIT: "hits are ordered without cosines"}
 """What goes without a library."""
+AGAIN = "Give the state folder room and write access if the reason is that; else install memoryd again with pip."
+"""What to do then."""
 
 
 class Language:

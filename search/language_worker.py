@@ -192,7 +192,7 @@ class Frequencies:
 def packed(cache: Path, dictionary: Path) -> Any:
     """The words of `dictionary` and their beginnings with their counts: a `RecordTrie`, kept in a file of `cache`.
 
-    Raises OSError or CalledProcessError where it cannot be made.
+    Raises OSError where it cannot be made.
     """
     import marisa_trie
 
@@ -202,7 +202,11 @@ def packed(cache: Path, dictionary: Path) -> Any:
         return marisa_trie.RecordTrie(_COUNT).load(str(file))
     except (OSError, RuntimeError, ValueError):
         # A process of its own: it takes 60 MB, of which Python would not give all back.
-        subprocess.run([sys.executable, "-I", __file__, _PACK, str(file), str(dictionary)], check=True)
+        packing = [sys.executable, "-I", __file__, _PACK, str(file), str(dictionary)]
+        made = subprocess.run(packing, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if made.returncode:
+            why = made.stderr.strip().splitlines() or [f"it ended with {made.returncode}"]
+            raise OSError(f"its dictionary cannot be kept in {cache}: {why[-1]}") from None
         return marisa_trie.RecordTrie(_COUNT).load(str(file))
 
 

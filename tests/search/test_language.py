@@ -168,6 +168,23 @@ async def test_broken_cache_is_made_anew(language: Language, tmp_path: Path) -> 
         assert file.read_bytes() == whole
 
 
+async def test_dictionary_that_cannot_be_kept_says_why(language: Language, tmp_path: Path) -> None:
+    """A full disk or a folder that is not ours: the reason is named, not only that a process failed."""
+    (file,) = (tmp_path / "cache").iterdir()
+    file.unlink()
+    file.mkdir()
+
+    for _ in range(500):
+        await language.words("浏览器")
+        assert await language.ready()
+        if language.missing:
+            break
+        await asyncio.sleep(0.02)
+
+    assert "cannot be kept in" in language.missing["jieba"]
+    assert "Is a directory" in language.missing["jieba"]
+
+
 async def test_custom_dictionary_is_read_anew(language: Language, tmp_path: Path) -> None:
     """A word of custom_dict.txt is one word, from the next question after the file changed, and no longer after."""
     assert "五元组" not in (await words(language, "五元组审查") or [])
