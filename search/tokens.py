@@ -15,6 +15,7 @@ import msgspec
 import Stemmer
 
 from .forms import BASE_FORMS
+from .simplified import simplified
 
 MAX_TOKEN = 100
 """Characters; a longer run (base64, a data URL) is cut, a longer identifier is known by its parts only."""
@@ -127,7 +128,7 @@ def query_tokens(text: str) -> QueryTokens:
 
 def with_words(asked: QueryTokens, words: Sequence[str]) -> QueryTokens:
     """The same question, cut into Chinese words: pairs across two words count for less."""
-    inside = {pair for word in words for pair in map("".join, pairwise(word))}
+    inside = {pair for word in map(_clean, words) for pair in map("".join, pairwise(word))}
     terms = [
         msgspec.structs.replace(term, weight=term.weight * _ACROSS_WORDS)
         if len(term.text) == 2 and _IS_HAN.match(term.text) and term.text not in inside
@@ -157,7 +158,7 @@ def folded(text: str) -> str:
 def _clean(text: str) -> str:
     if text.isascii():
         return text
-    return _UNSEEN.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)))
+    return simplified(_UNSEEN.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", text))))
 
 
 def _is_lone(token: str) -> bool:

@@ -19,7 +19,7 @@ from .adapter import Database
 
 log = logging.getLogger(__name__)
 
-MIGRATIONS = ("001_rows.sql", "002_layers.sql", "003_totals.sql", "004_urls.sql")
+MIGRATIONS = ("001_rows.sql", "002_layers.sql", "003_totals.sql", "004_urls.sql", "005_simplified.sql")
 """Numbered .sql files of this folder, in order."""
 
 _COUNTED = {"notes": "notes", "facts": "facts", "mentions": "places where they stand"}

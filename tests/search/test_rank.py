@@ -410,3 +410,20 @@ def test_a_strangers_question_is_kept_to_entries_of_its_own(memory: Any, monkeyp
     looks = [each for parameters in asked for each in parameters if "heron" in str(each)]
     assert looks
     assert all("@stranger" in each for each in looks)
+
+
+@pytest.mark.parametrize(
+    ("note", "query"),
+    [
+        ("護照放在書房的抽屜裡", "护照放哪里了"),
+        ("护照放在书房的抽屉里", "護照放在哪裡"),
+        ("上週五和張工討論了預算", "预算讨论"),
+        ("頭髮剪短了", "头发"),
+        ("新的網路帳號由小林保管", "网络账号"),
+    ],
+)
+def test_either_script_finds_the_other(filled: Any, note: str, query: str) -> None:
+    """Traditional and simplified characters are searched alike."""
+    asked = filled("今天的天气很好", "合同在办公室", note, "發票寄出了", "下周去图书馆").ask(query)
+
+    assert asked[0] == note

@@ -125,6 +125,27 @@ def test_an_upgrade_looks_again_at_what_has_a_url(tmp_path, monkeypatch):
     new.close()
 
 
+def test_an_upgrade_looks_again_at_what_is_chinese(tmp_path, monkeypatch):
+    """A memory whose index holds traditional characters gets those entries anew, and no others."""
+    path = tmp_path / "m.db"
+    monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:4])
+    old = Store.open(path, ManualClock())
+    with old.transaction() as tx:
+        for n, (text, headings) in enumerate([("護照", "[]"), ("The teal", '["預算"]'), ("The red", "[]")], 1):
+            tx.run("INSERT INTO facts VALUES (?, 'a', ?, ?, 0, 0)", (n, f"f{n}", text))
+            tx.run(
+                "INSERT INTO mentions VALUES ('a', 'd', 'x', ?, ?, 1, 1, '', ?, '', 1, 'fact', '', '{}', '', 0)",
+                (n, f"f{n}", headings),
+            )
+    old.close()
+    monkeypatch.undo()
+
+    new = Store.open(path, ManualClock())
+
+    assert new.execute("SELECT fact_id FROM dirty ORDER BY 1") == [("f1",), ("f2",)]
+    new.close()
+
+
 def test_a_statement_ends_where_sql_says_so():
     """Neither a trigger's body, a string nor a comment ends a statement; what says nothing is none."""
     trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN UPDATE a SET b = ';'; SELECT 1; END;"
