@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from .cues import lowered
+from .cues import lowered, word_set
 from .mask_rules import Rule, Span, beside, matches_at, trimmed
 from .mask_values import is_mixed, is_random, is_secret_value
 
@@ -26,6 +26,8 @@ _ACCOUNTS = (
     "login", "log-in", "signin", "sign-in", "cred", "wifi", "wi-fi", "wlan", "账号", "帐号", "账户", "用户", "登录",
     "登陆", "basic auth", "basic-auth",
 )  # fmt: skip
+_METHODS = word_set("sso saml saml2 oauth oauth2 oidc ldap mfa 2fa totp passkey passkeys magic email sms")
+"""Ways to log in, and no names of who does."""
 _FILE_END = re.compile(r"\.[a-z]{2,5}\Z")
 _USER_PASS = re.compile(
     r"(?<![a-z])(?:user(?:name)?|login|account)[ \t:=]{1,3}[\w.@+-]{2,64}+(?:[,;]?[ \t]{1,2}(?:and[ \t]|/[ \t])?)"
@@ -66,7 +68,7 @@ def _pairs(text: str) -> Iterator[Span]:
     """`login: admin / SECRET`, `账号密码：admin SECRET`: the second of two words behind a key that announces both."""
     for match in matches_at(_PAIR, _ACCOUNTS, lowered(text)):
         value = trimmed(text, *match.span("value"))
-        if value.isdigit() and (len(value) < 6 or match["name"].isdigit()):
+        if match["name"] in _METHODS or (value.isdigit() and (len(value) < 6 or match["name"].isdigit())):
             continue
         if is_secret_value(value, "password", strict=True, alone=True):
             yield match.start("value"), match.start("value") + len(value), "password"
@@ -80,7 +82,8 @@ def _slashed(text: str) -> Iterator[Span]:
         value += "!" if text[behind : behind + 1] == "!" else ""  # of a short one it may be a part
         name = match["name"].rstrip("0123456789")
         if (
-            is_mixed(value)
+            match["name"] not in _METHODS
+            and is_mixed(value)
             and value.lower().rstrip("0123456789") != name
             and not _FILE_END.search(value)
             and is_secret_value(value, "password", strict=len(value) > 5, alone=True)
