@@ -225,6 +225,7 @@ def test_missed_events_are_found_by_the_rescan(machine):
         each.touch()
     machine.start().settled()
     machine.process.send_signal(signal.SIGSTOP)
+    os.waitpid(machine.process.pid, os.WUNTRACED)  # until all its threads stand still, it goes on reading events
     for _ in range(9_000):  # in turns, because the kernel joins equal events
         os.utime(noise[0])
         os.utime(noise[1])
