@@ -126,8 +126,8 @@ def cosines(
     counts = matrix((weights, columns, ends), shape=(len(ends) - 1, max(len(numbers), 1)))
     counts.sum_duplicates()
     vectors = transformer().fit_transform(counts.log1p())
-    found: list[float] = (vectors[:-1] @ vectors[-1].T).toarray().ravel().tolist()
-    return found
+    found: list[float] = (vectors @ vectors[-1].toarray().ravel()).tolist()
+    return found[:-1]
 
 
 # ---- words ---------------------------------------------------------------------------------------------------
