@@ -13,6 +13,7 @@ It loads the libraries that are named, says `ready`, and answers each line of JS
 as `{"reply": …}` or `{"missing": library, "why": …}`. A library that was not named is loaded when it is first needed.
 """
 
+import gc
 import json
 import logging
 import os
@@ -55,6 +56,8 @@ class Library:
         if self._use is None and not self._why:
             try:
                 self._use = self._load()
+                gc.collect()
+                gc.freeze()  # to look through a library's objects again takes 50 ms, as long as an answer may
             except Exception as error:  # noqa: BLE001 - a broken installation may raise anything
                 self._why = f"{type(error).__name__}: {error}"[:300]
         if self._why:
